@@ -1,6 +1,6 @@
-"""A paper out of a file of any format: title, abstract, introduction, blocks of its body.
+"""Read a paper from a file of any format: title, abstract, introduction, blocks of its body.
 
-An arXiv id is fetched where there is a network.
+A paper named by an arXiv id is downloaded.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ from dialectree.retrieval.text import blocks_of, read_titled_text, sound
 
 _BETWEEN = "\n\n"
 _OPENING = 3
-"""Paragraphs that stand for an introduction which no heading names, or for an abstract."""
+"""Number of first paragraphs used as a missing introduction or abstract."""
 _ABSTRACT = 2_000
-"""Characters that stand for an abstract, at most."""
+"""Most characters used as a missing abstract."""
 _ABSTRACT_WORDS: dict[str, int | None] = {"text": 0, "markdown": 0, "latex": None}
-"""Words, at least, of a first paragraph that stands for an abstract; None where none does."""
+"""Fewest words of a first paragraph that is the abstract; None if no paragraph can be."""
 _OTHER_ABSTRACT_WORDS = 30
-"""In other formats, fewer words are an address."""
+"""The same for other formats, where fewer words are an address."""
 _LONGEST_TITLE = 200
-"""Characters of a first paragraph that stands for a title."""
+"""Most characters of a first paragraph that is the title."""
 _TITLE_PAGE, _REFERENCES = "title page", "references"
-"""Reasons why text of a paper is no evidence."""
+"""Reasons to leave text of a paper out of the evidence."""
 
 
 class PartMissing(InputError):
@@ -72,13 +72,13 @@ class Passage(BaseModel, frozen=True):
 
     text: str
     page: int | None = None
-    """The page on which it begins, from 1; None where a file has no pages."""
+    """The page on which it begins, from 1; None if the file has no pages."""
     offset: int
     """Characters into the body."""
     heading: str | None = None
-    """The heading that it stands under."""
+    """The heading above it."""
     breaks: tuple[tuple[int, int], ...] = ()
-    """Where it runs on to another page: (characters into the text, page), in order."""
+    """Page breaks inside it: (characters into the text, new page), in order."""
     kind: BlockKind = "paragraph"
 
     def page_at(self, position: int) -> int | None:
@@ -88,29 +88,29 @@ class Passage(BaseModel, frozen=True):
 
 
 class Paper(BaseModel, frozen=True):
-    """A paper as a persona knows it: what it says of itself, and its evidence."""
+    """A paper as a persona knows it: title, abstract, introduction and evidence."""
 
     name: str
     """The file's name without its folder, or the arXiv id."""
     title: str
     abstract: str
     introduction: str
-    """The section of that name; without one, the first paragraphs of the body."""
+    """The section of this name, or else the first paragraphs of the body."""
     passages: tuple[Passage, ...]
     notices: tuple[str, ...] = ()
-    """What is missing in the file, what stands in its place, and what is no evidence."""
+    """Notes on parts that the file lacks, on their substitutes, and on text left out."""
     version: Literal[1, 2] = 1
-    """How it is cut: 1 for paragraphs alone, as earlier versions read them and as a body that is
-    given as text is read; 2 for blocks that name their kind."""
+    """The rules for cutting it: 1 for plain paragraphs, as in earlier versions and for a body given
+    as text; 2 for blocks with their kind."""
 
     @property
     def body(self) -> str:
-        """Join the passages with empty lines; a passage's offset counts into this text."""
+        """Return the passages joined by empty lines; a passage's offset is its place in this text."""
         return _BETWEEN.join(passage.text for passage in self.passages)
 
     @cached_property
     def digest(self) -> str:
-        """Hash title, abstract and passages, alike on every machine."""
+        """Return a hash of title, abstract and passages, equal on every machine."""
         unhashed = {"kind"} if self.version == 1 else None
         passages = (passage.model_dump_json(exclude=unhashed) for passage in self.passages)
         parts = [self.title, self.abstract, *passages]
@@ -121,15 +121,15 @@ class Paper(BaseModel, frozen=True):
 
 
 class AmendedPaper(BaseModel, frozen=True):
-    """A paper, and what a person changed in it."""
+    """A paper, and a person's changes to its segments."""
 
     paper: Paper
     amended: Mapping[int, str | None] = {}
-    """By number of a segment, another text for it, or None where it is dropped."""
+    """New texts by the number of the segment; None drops the segment."""
 
     @property
     def digest(self) -> str:
-        """Name the paper as amended; the paper's own digest where nothing is."""
+        """Return the digest of the amended paper; without changes, the paper's own."""
         if not self.amended:
             return self.paper.digest
         changes = repr((self.paper.digest, sorted(self.amended.items())))
@@ -139,12 +139,12 @@ class AmendedPaper(BaseModel, frozen=True):
 def read(
     source: str | Path, *, title: str | None = None, abstract: str | None = None, reader: object = None
 ) -> Paper:
-    """Return the paper in a file, or the one that an arXiv id names; blocks while it reads.
+    """Return the paper in a file, or with an arXiv id; blocks while it reads.
 
-    ``title`` and ``abstract`` go before what the file shows. ``reader`` takes the place of ours, as
-    in :func:`dialectree.retrieval.sources.read_sources`. Raises InputError, one line that
-    names the file and says what to do; PartMissing where only the title is wanted. A paper without
-    an abstract goes in with its opening paragraphs in its place, and ``notices`` say so.
+    ``title`` and ``abstract`` replace those of the file. ``reader`` replaces our reader, as in
+    :func:`dialectree.retrieval.sources.read_sources`. Raises InputError, one line that names the
+    file and says what to do, and PartMissing if only the title is missing. A missing abstract is
+    replaced by the opening paragraphs, and ``notices`` say so.
     """
     return _read(_open(source), title, abstract, reader=reader)
 
@@ -155,7 +155,7 @@ def read_attachment(
     """Return the paper in a file that a client sent: its ``content`` in Base64, read as ``name``.
 
     Read no other file, even if this one includes some. Raises InputError as :func:`read` does, but
-    not for a missing title: the file's name stands in its place.
+    not for a missing title: the file's name replaces it.
     """
     try:
         data = b64decode(content, validate=True)
@@ -169,7 +169,7 @@ def read_attachment(
 def from_fields(fields: Mapping[str, object]) -> Paper:
     """Return the paper in an object of ``title``, ``abstract`` and ``body`` (or ``introduction``).
 
-    ``name`` says what to call it. Raises InputError as :func:`read` does.
+    A field ``name`` gives its name. Raises InputError as :func:`read` does.
     """
     name = str(fields.get("name") or "the paper")
     with reading(name):
@@ -177,7 +177,7 @@ def from_fields(fields: Mapping[str, object]) -> Paper:
 
 
 def _open(source: str | Path) -> File:
-    """Return a paper's file, or what arXiv sends."""
+    """Return a paper's file from disk or from arXiv."""
     identifier = None if _exists(source) else arxiv.find_id(str(source))
     if identifier is not None:
         return File(f"arXiv:{identifier}", arxiv.fetch_pdf(identifier))
@@ -197,7 +197,7 @@ def _exists(source: str | Path) -> bool:
 
 
 def bytes_of(path: Path, source: str) -> bytes:
-    """Return at most one byte more than the largest file has; errors call it ``source``."""
+    """Return the first bytes of a file, one more than allowed; errors name it ``source``."""
     if not _exists(path):
         raise InputError(f"{source}: no such file; give a paper's file or an arXiv id")
     try:
@@ -207,13 +207,13 @@ def bytes_of(path: Path, source: str) -> bytes:
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise InputError(f"{source}: cannot be read ({why}); check the file") from None
-    raise InputError(f"{source}: a folder or no plain file; name the paper's own file")
+    raise InputError(f"{source}: a folder or special file; name the paper's own file")
 
 
 def _read(
     file: File, title: str | None, abstract: str | None, untitled: str | None = None, reader: object = None
 ) -> Paper:
-    """Return the paper in a file; ``untitled`` stands in for a title that is missing."""
+    """Return the paper in a file; ``untitled`` replaces a missing title."""
     parts_given = _strip(title), _strip(abstract), untitled
     with reading(file.name):
         if reader is not None:
@@ -241,7 +241,7 @@ def _read(
                     return read_file(file, format, process)
 
             content = f"paper {format.name}:".encode() + file.data
-            # A LaTeX file draws in others, so its own content does not tell what it says.
+            # A LaTeX file includes others, so its content alone is no key for the cache.
             document = read_now() if format.name == "latex" else read_once(content, read_now)
         return _from_reading(file.name, document, *parts_given, format.name)
 
@@ -267,7 +267,7 @@ def _from_fields(
 ) -> Paper:
     """Return the paper in an object; without a body, its introduction is the body.
 
-    It is cut as ever: runs keep such an object, and the ids of its segments.
+    It is cut by version 1: runs keep such an object, and the ids of its segments.
     """
     parts: dict[str, str] = {}
     for part in ("title", "abstract", "introduction", "body", "text"):
@@ -288,7 +288,7 @@ def _from_fields(
 def _from_reading(
     name: str, document: Reading, title: str | None, abstract: str | None, untitled: str | None, format: str
 ) -> Paper:
-    """Return the paper that a document is: its body has no title page and no references."""
+    """Return the paper in a document: its body is without title page and references."""
     left_out = [*document.left_out]
     document_title, blocks = _take_title(document, left_out, titled=title is not None)
     notices = []
@@ -333,7 +333,7 @@ def _take_title(
 ) -> tuple[str | None, list[Block]]:
     """Return the title that a document shows, and its blocks without it.
 
-    Where a person gave one (``titled``), only a heading is taken for the title that it shows.
+    If a person gave a title (``titled``), only a heading counts as the title shown.
     """
     blocks = [*document.blocks]
     if document.title and not sections.names_part(document.title):
@@ -353,7 +353,7 @@ def _take_title(
 
 
 def _take_names_for_text(blocks: Sequence[Block]) -> list[Block]:
-    """Take large letters above the first section for the names of authors."""
+    """Turn headings above the first section into paragraphs: they are names in large type."""
     opens = (at for at, block in enumerate(blocks) if _opens_section(block))
     first = next(opens, 0)
     return [*(replace(block, kind="paragraph") for block in blocks[:first]), *blocks[first:]]
@@ -367,7 +367,7 @@ def _opens_section(block: Block) -> bool:
 def _make_paper(
     name: str, title: str | None, abstract: str | None, blocks: Sequence[Block], untitled: str | None
 ) -> Paper:
-    """Return a paper whose body is ``blocks``, without title and abstract again."""
+    """Return a paper whose body is ``blocks``, without repeated title and abstract."""
     name, notices = sound(name), []
     body = dropwhile(lambda block: block.text in (title, abstract), blocks)
     passages = tuple(place_blocks(body, headings=False))
@@ -375,7 +375,7 @@ def _make_paper(
         raise InputError(f"{name}: no text in it; give the paper's own file")
     if not title and untitled:
         title = untitled
-        notices.append("no title found in it; the file's name stands in the title's place")
+        notices.append("no title found in it; the file's name is used as the title")
     if not title:
         raise PartMissing(name, "title")
     if not passages:
@@ -383,7 +383,7 @@ def _make_paper(
     introduction = _introduction(passages)
     if not abstract:
         abstract = _opening(introduction)
-        notices.append("no abstract found in it; its opening paragraphs stand in the abstract's place")
+        notices.append("no abstract found in it; its opening paragraphs are used as the abstract")
     return Paper(
         name=name,
         title=title,
@@ -403,9 +403,9 @@ def _join_lines(text: str | None) -> str | None:
 
 
 def place_blocks(blocks: Iterable[Block], *, headings: bool) -> Iterator[Passage]:
-    """Yield blocks with their offsets, each with the heading that it stands under.
+    """Yield blocks with their offsets, each with the heading above it.
 
-    With ``headings``, these are passages as well, and each stands under itself, so that it is cut
+    With ``headings``, headings are passages as well. Each is its own heading, so that it is cut
     together with the text below it.
     """
     offset, heading = 0, None
@@ -426,7 +426,7 @@ def place_blocks(blocks: Iterable[Block], *, headings: bool) -> Iterator[Passage
 
 
 def _introduction(passages: Sequence[Passage]) -> str:
-    """Return the introduction with its subsections; without one, the first paragraphs."""
+    """Return the introduction with its subsections, or else the first paragraphs."""
     prose = [passage for passage in passages if passage.kind in ("paragraph", "item")]
     passages = prose or passages
     headings = [passage.heading for passage in passages if passage.heading]

@@ -1,4 +1,4 @@
-"""A PDF as a document: paragraphs, headings, tables and notes out of the lines of its pages."""
+"""Read a PDF: paragraphs, headings, tables and notes from the lines of its pages."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from dialectree.retrieval.pdf_pages import Line, Page, RuledTable, read_page
 
 MOST_PAGES = 2_000
 _MARGIN = 0.1
-"""The part of a page's height at its top and foot where running heads stand."""
+"""The share of a page's height, at top and foot, for running heads."""
 _LARGE, _SMALL = 1.12, 0.93
-"""Sizes of headings and of notes, in sizes of the text."""
+"""Sizes of headings and of notes, relative to the text."""
 _LONGEST_HEADING = 200
 _CELL = 6
-"""Words of a cell, at most, that stands alone beside others."""
+"""Most words of a cell in a single row."""
 _PAGE_NUMBER = re.compile(r"\W*(?:page|seite|p\.)?\s*(\d{1,4})(?:\s*(?:of|von|/)\s*\d+)?\W*", re.IGNORECASE)
 _ITEM = re.compile(r"(?:[•‣▪◦–-]|\(?[a-z\d]{1,2}[.)]|\[\d+\])\s")
 _LIST_MARK = re.compile(r"\(?(\d{1,2}|[a-zA-Z])[.)]?|[•‣▪◦–-]")
 _BULLET = re.compile(r"[•‣▪◦]\s")
 _ENDED = re.compile(r"[.!?:][\"'”’)\]]*\d{0,2}$")
 _PROSE = 12
-"""Words of a paragraph, at least, that may go on with a capital or a figure on the next page."""
+"""Fewest words of a paragraph whose continuation may begin with a capital or a figure."""
 _PAGES_NAMED = 20
-"""Pages that a notice names."""
+"""Most pages that a notice names."""
 
 
 def read_pdf(data: bytes, builder: DocumentBuilder) -> None:
-    """Add a PDF to ``builder``. Raises InputError where it cannot be read."""
+    """Add a PDF to ``builder``. Raises InputError if it cannot be read."""
     document = _open_pdf(data)
     if len(document) > MOST_PAGES:
         raise InputError(f"{len(document)} pages, at most {MOST_PAGES} are read; cut it down")
@@ -63,7 +63,7 @@ def read_pdf(data: bytes, builder: DocumentBuilder) -> None:
 
 
 def _open_pdf(data: bytes) -> pypdfium2.PdfDocument:
-    """Open a PDF without what a server or a mail put before and after it."""
+    """Open a PDF, without bytes that a server or a mail added around it."""
     first, last = data.find(b"%PDF-"), data.rfind(b"%%EOF")
     inner = data[max(first, 0) : last + 5 if last > first else None]
     if first < 0:
@@ -92,7 +92,7 @@ class _Layout:
         self._usual = sizes.most_common(1)[0][0]
         self._number_places = self._page_number_places()
         self._last_table: tuple[int, list[float], Sequence[str]] = 0, [], ()
-        """The page of the last table, where its columns begin, and their names."""
+        """The page of the last table, the left edges of its columns, and their names."""
 
     def read(self) -> None:
         blocks: list[Block | None] = []
@@ -115,9 +115,9 @@ class _Layout:
         return line.turn == 0 and not _MARGIN < place < 1 - _MARGIN
 
     def _page_number_places(self) -> set[tuple[int, int]]:
-        """Return the places of printed page numbers, which two pages at least agree on.
+        """Return the places of printed page numbers that at least two pages share.
 
-        A place is the distance from the count of pages, and the height on the page.
+        A place is the number minus the page's position in the file, and the height on the page.
         """
         places = Counter[tuple[int, int]]()
         for page in self._pages:
@@ -131,7 +131,7 @@ class _Layout:
         return (int(match[1]) - page.number, round(line.base / 3)) if match else None
 
     def _is_furniture(self, line: Line, page: Page, heads: set[tuple[str, int]]) -> bool:
-        """Leave out a line that repeats one of an earlier page's margin, or numbers the page."""
+        """Leave out page numbers and lines that repeat an earlier page's margin; return if it is one."""
         if not self._in_margin(line, page):
             return False
         if self._number_place(line, page) in self._number_places:
@@ -144,7 +144,7 @@ class _Layout:
         return False
 
     def _stands_apart(self, line: Line, page: Page) -> bool:
-        """Return whether no line above or below is as near as lines of a paragraph are."""
+        """Return whether all lines above and below are farther away than in a paragraph."""
         other_lines = (
             other_line for region in page.regions for other_line in region if other_line is not line
         )
@@ -238,7 +238,7 @@ class _Layout:
         yield from self._builder.make_rows([cells], 0, page.number, note_marks=page.note_marks)
 
     def _table_end(self, rows: Sequence[Sequence[Line]], start: int) -> int:
-        """Return the place after the rows of cells from ``start``; empty cells may leave one."""
+        """Return the end of the rows of cells from ``start``; some may have only one filled cell."""
         end = start
         while end < len(rows) and len(rows[end]) > 1:
             end += 1
@@ -288,7 +288,7 @@ class _Layout:
         lefts: list[float],
         page: Page,
     ) -> Iterator[Block]:
-        """Yield the rows of a table; ``bold`` tells of each cell of its first and last row."""
+        """Yield the rows of a table; ``bold`` is for each cell of its first and last row."""
         first, last = bold
         yield from self._builder.make_rows(
             table,
@@ -300,7 +300,7 @@ class _Layout:
         self._last_table = page.number, lefts, self._builder.column_names
 
     def _names_from_above(self, lefts: Sequence[float], page: Page) -> Sequence[str]:
-        """Return the names of the columns of a table that goes on from the page before."""
+        """Return the column names of a table that continues from the page before."""
         number, earlier, names = self._last_table
         alike = len(lefts) == len(earlier) and all(
             abs(left_edge - earlier_edge) < 2 * self._usual
@@ -311,7 +311,7 @@ class _Layout:
     # The document as a whole
 
     def _run_on(self, blocks: list[Block | None]) -> Iterator[Block]:
-        """Join a paragraph to the one that a column, a page, a note or a table parts it from."""
+        """Join paragraphs that a column, a page, a note or a table separates."""
         open_at: int | None = None
         for at, block in enumerate(blocks):
             assert block is not None
@@ -326,7 +326,7 @@ class _Layout:
         yield from filter(None, blocks)
 
     def _set_title(self, blocks: Sequence[Block]) -> None:
-        """Take the heading in the largest type of page 1 for the title."""
+        """Set the title to the heading in the largest type of page 1."""
         lines = [line for region in self._pages[0].regions for line in region if not line.turn]
         largest = max((line.size for line in lines), default=0.0)
         if largest <= _LARGE * self._usual:
@@ -338,7 +338,7 @@ class _Layout:
 
 
 def _name_sections(blocks: list[Block | None]) -> None:
-    """Take numbered lines between paragraphs for headings, not for a list of one item."""
+    """Turn numbered lines between paragraphs into headings, since a list has several items."""
     for at in range(1, len(blocks) - 1):
         before, block, below = blocks[at - 1 : at + 2]
         assert before and block and below
@@ -359,7 +359,7 @@ def _head_place(line: Line) -> tuple[str, int]:
 
 
 def _runs_on(before: Block, block: Block) -> bool:
-    """Return whether a paragraph goes on with the sentence of one before it."""
+    """Return whether a paragraph continues a sentence of the paragraph before it."""
     if block.kind != "paragraph" or before.text.rstrip('"”’)')[-1:] in tuple(".!?:"):
         return False
     if block.text[:1].islower():
@@ -370,7 +370,7 @@ def _runs_on(before: Block, block: Block) -> bool:
 
 
 def _rows(lines: Sequence[Line]) -> list[list[Line]]:
-    """Put lines of one height together, as they come."""
+    """Group lines of one height, in their order."""
     rows: list[list[Line]] = []
     for line in lines:
         if (
@@ -387,7 +387,7 @@ def _rows(lines: Sequence[Line]) -> list[list[Line]]:
 
 
 def _with_list_mark(row: list[Line]) -> list[Line]:
-    """Join the number or the bullet of a list to the words that stand apart from it."""
+    """Join the number or the bullet of a list item to its words."""
     match = _LIST_MARK.fullmatch(row[0].text) if len(row) == 2 else None
     if match is None:
         return row

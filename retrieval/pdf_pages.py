@@ -1,6 +1,6 @@
-"""The pages of a PDF: PDFium's characters, put into lines and columns by their places.
+"""Read pages of a PDF: put PDFium's characters into lines and columns by their places.
 
-No character is thrown away: what is raised, turned or in a form has its line, too.
+All characters are kept: raised and turned text and text in forms have lines, too.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from dialectree.retrieval.builder import is_shifted, lower_text, raise_text, rea
 
 _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|sfbx|TB\b", re.IGNORECASE)
 _WIDE_GAP = 1.1
-"""A gap inside a line that parts it in two, in sizes of its type."""
+"""Gap that splits a line in two, relative to its type size."""
 _BLANK, _LEAST_BLANK = 0.15, 0.06
-"""A gap that stands for a blank, and the least gap of a blank that PDFium tells of, in sizes."""
+"""Gap that is a blank, and least gap of a blank that PDFium reports, relative to the size."""
 _THICKEST, _TOUCH = 3.0, 3.0
-"""Points of a ruled line at most, and between lines that meet."""
+"""Most points of a ruled line's width, and between lines that meet."""
 _MOST_RULES = 5_000
 _MOST_CLUSTERS = 200
-"""Groups of ruled lines on a page that is no drawing."""
+"""Most groups of ruled lines on a page; more are a drawing."""
 _MOST_CROSSING = 0.1
-"""Share of the pieces of a table that may run across its lines."""
+"""Largest share of a table's pieces that may cross its lines."""
 _FEWEST_NUMBERS = 10
-"""Numbers one under the other, at least, that number the lines of a page."""
+"""Fewest numbers, one under the other, that are line numbers of a page."""
 _FEW_WORDS, _MANY_WORDS, _BESIDE = 4, 8, 0.6
-"""Words of a line in columns; with fewer in one, those of the other, and the share of lines that
-have one beside them as in a table."""
+"""Mean words per line of both columns. With fewer in one: mean words of the other, and the share
+of lines at equal height, as in a table, that must not be reached."""
 _STEPS, _REGULAR = (1, 2, 5, 10), 0.9
-"""Steps from one number to the next, and the share of them that is alike."""
+"""Steps between line numbers, and least share of equal steps."""
 
 
 class FontRun(NamedTuple):
@@ -50,13 +50,13 @@ class FontRun(NamedTuple):
     size: float
     bold: bool
     turn: int
-    """Quarter turns against the clock; places are those of the page turned upright."""
+    """Anticlockwise quarter turns; coordinates are those of the page turned upright."""
     blank: bool
-    """Whether a blank stands before it."""
+    """Whether a blank comes before it."""
 
 
 class Line:
-    """Pieces of one height that stand close together."""
+    """Pieces of one height that are close together."""
 
     __slots__ = ("base", "bold", "left", "right", "size", "text", "turn")
 
@@ -93,19 +93,19 @@ class Page(NamedTuple):
     height: float
     regions: list[list[Line]]
     line_numbers: list[str]
-    """Numbers beside its lines, which are in no region."""
+    """Its line numbers, which are left out of the regions."""
     plain_text: str
-    """All its text, as PDFium gives it."""
+    """All its text, from PDFium."""
 
     @property
     def note_marks(self) -> set[str]:
-        """Return the raised characters that begin a line: the marks of its notes."""
+        """Return the raised characters at the start of lines: the marks of its notes."""
         marks = (read_raised_prefix(line.text) for region in self.regions for line in region)
         return {mark for mark in marks if mark is not None and len(mark) <= 3}
 
 
 def read_page(page: Any, form: Any, number: int) -> Page:
-    """Return what ``page`` shows; ``form`` is the document's form, or None."""
+    """Return the text of ``page``; ``form`` is the document's form, or None."""
     text = page.get_textpage()
     fields = [*_fields(page.raw, form)]
     plain_text = " ".join([text.get_text_range(), *(field.text for field in fields)])
@@ -134,7 +134,7 @@ def read_page(page: Any, form: Any, number: int) -> Page:
 
 
 def _pieces(text: Any) -> Iterator[FontRun]:
-    """Yield the characters of a page in their own order, with neighbours of one font joined."""
+    """Yield the characters of a page in the file's order, with neighbours of one font joined."""
     box, matrix = pdfium.FS_RECTF(), pdfium.FS_MATRIX()
     x, y = ctypes.c_double(), ctypes.c_double()
     fonts: dict[tuple[bytes, int], bool] = {}
@@ -192,7 +192,7 @@ def _is_bold(text: Any, at: int, fonts: dict[tuple[bytes, int], bool]) -> bool:
 
 
 def _fields(page: Any, form: Any) -> Iterator[FontRun]:
-    """Yield what was filled into the fields of a form, and written onto the page, at its place."""
+    """Yield the texts of form fields and of notes on the page, with their places."""
     for at in range(pdfium.FPDFPage_GetAnnotCount(page)):
         annotation = pdfium.FPDFPage_GetAnnot(page, at)
         kind = pdfium.FPDFAnnot_GetSubtype(annotation)
@@ -229,7 +229,7 @@ def _wide_string(function: Any, *arguments: Any) -> str:
 
 
 def _move_to_line(field: FontRun, pieces: Sequence[FontRun]) -> FontRun:
-    """Set the filled-in text on the line of the words beside it."""
+    """Move a form field's text to the line of the words next to it."""
     near = [piece for piece in pieces if not piece.turn and abs(piece.base - field.base) < field.size]
     if not near:
         return field
@@ -238,7 +238,7 @@ def _move_to_line(field: FontRun, pieces: Sequence[FontRun]) -> FontRun:
 
 
 def _raise_small_pieces(pieces: list[FontRun]) -> list[FontRun]:
-    """Mark small pieces above or below the line of a neighbour, and put them on that line."""
+    """Mark small raised or lowered pieces, and put them on their neighbour's line."""
     for at, piece in enumerate(pieces):
         neighbours = [*pieces[max(0, at - 1) : at], *pieces[at + 1 : at + 2]]
         for neighbour in neighbours:
@@ -259,7 +259,7 @@ def _raise_small_pieces(pieces: list[FontRun]) -> list[FontRun]:
 
 
 def _lines(pieces: Sequence[FontRun]) -> list[Line]:
-    """Return lines from top to bottom; one is parted where a gap is wider than a blank."""
+    """Return lines from top to bottom, split at gaps wider than a blank."""
     rows: list[list[FontRun]] = []
     for piece in sorted(pieces, key=lambda piece: (-piece.base, piece.left)):
         near = rows and abs(rows[-1][0].base - piece.base) < 0.3 * min(piece.size, rows[-1][0].size)
@@ -302,7 +302,7 @@ class _Rules(NamedTuple):
 
 
 def _rules(page: Any) -> _Rules:
-    """Return the straight lines, and the edges of boxes, that are drawn on a page."""
+    """Return the straight lines and the edges of boxes on a page."""
     rules = _Rules([], [])
     corners = [ctypes.c_float() for _ in range(4)]
     for at in range(pdfium.FPDFPage_CountObjects(page)):
@@ -325,7 +325,7 @@ def _rules(page: Any) -> _Rules:
 
 
 def _find_ruled_tables(rules: _Rules, pieces: list[FontRun]) -> tuple[list[RuledTable], list[FontRun]]:
-    """Return the tables between ruled lines, and the pieces that are in none of them."""
+    """Return the tables between ruled lines, and the pieces outside them."""
     tables: list[RuledTable] = []
     for columns, rows in _grids(rules):
         inside: dict[tuple[int, int], list[FontRun]] = {}
@@ -353,14 +353,14 @@ def _find_ruled_tables(rules: _Rules, pieces: list[FontRun]) -> tuple[list[Ruled
 
 
 def _is_drawn(path: Any) -> bool:
-    """Return whether the outline of a shape is drawn, and not only its inside."""
+    """Return whether a shape has an outline, not only a filled inside."""
     fill, stroke = ctypes.c_int(), ctypes.c_int()
     pdfium.FPDFPath_GetDrawMode(path, fill, stroke)
     return bool(stroke.value)
 
 
 def _grids(rules: _Rules) -> Iterator[tuple[list[float], list[float]]]:
-    """Yield the places of columns and rows of each table: lines down and across that meet."""
+    """Yield the places of columns and rows of each table, from crossing lines."""
     boxes = [[left_edge, y, right, y] for y, left_edge, right in rules.across]
     boxes += [[x, foot, x, top] for x, foot, top in rules.down]
     for left_edge, foot, right, top in _clusters(boxes):
@@ -396,7 +396,7 @@ def _clusters(boxes: list[list[float]]) -> list[list[float]]:
 
 
 def _places(rules: Sequence[tuple[float, float, float]], length: float) -> list[float]:
-    """Return the places of rules, in order, that together run along half of ``length``."""
+    """Return the places whose rules cover half of ``length`` or more, in order."""
     places: list[tuple[float, float]] = []  # place, length of its rules
     for place, start, end in sorted(rules):
         if places and place - places[-1][0] <= _TOUCH:
@@ -407,7 +407,7 @@ def _places(rules: Sequence[tuple[float, float, float]], length: float) -> list[
 
 
 def _line_numbers(lines: Sequence[Line]) -> set[Line]:
-    """Return the numbers that count the lines of a page: one under the other, each one more."""
+    """Return the line numbers of a page: one under the other, in equal steps."""
     edges_of_text = (line.left for line in lines if not line.text.isdecimal())
     start = min(edges_of_text, default=0.0)
     numbers = [line for line in lines if line.text.isdecimal() and line.right < start]
@@ -424,7 +424,7 @@ def _line_numbers(lines: Sequence[Line]) -> set[Line]:
 
 
 def find_columns(lines: list[Line]) -> list[list[Line]]:
-    """Return regions in reading order: of two columns of prose, the left one comes first."""
+    """Return regions in reading order: the left column of prose comes first."""
     parts: tuple[list[Line], ...] = ()
     best = 1
     for gap in sorted({line.left for line in lines}):
@@ -454,14 +454,14 @@ def find_columns(lines: list[Line]) -> list[list[Line]]:
 
 
 def _one_below_another(chosen: set[Line], lines: list[Line]) -> list[list[Line]]:
-    """Return the regions of the lines above or below two columns, which may have their own."""
+    """Return the regions of lines above or below two columns, which may form columns, too."""
     if len(chosen) == len(lines):
         return [lines]
     return find_columns([line for line in lines if line in chosen])
 
 
 def _are_columns(left_lines: Sequence[Line], right: Sequence[Line]) -> bool:
-    """Return whether lines beside each other are columns of text, and not of a table."""
+    """Return whether lines next to each other are columns of text rather than of a table."""
     fewer, more = sorted((_words(left_lines), _words(right)))
     if fewer >= _FEW_WORDS:
         return True

@@ -1,6 +1,6 @@
-"""Choose what debaters are shown of the sources: all of small ones, else what a search finds.
+"""Choose the texts that debaters see: all of small sources, else the results of a search.
 
-Importing this module takes none of the packages that read, index or find documents.
+Importing this module needs no package that reads, indexes or finds documents.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ if TYPE_CHECKING:
     from dialectree.retrieval.corpus import Material
 
 MOST_SEGMENTS, MOST = 32, len(SENTENCES)
-"""Segments and sentences of a pool, at most."""
+"""Most segments and sentences of a pool."""
 MOST_SHOWN_WHOLE = len(MORE_SENTENCES)
-"""Sentences of sources that are shown whole, at most."""
+"""Most sentences of sources that are shown whole."""
 WHOLE = "whole"
 """The name of a search that shows the sources whole."""
 
 
 class Search(NamedTuple):
-    """A search of the sources, or their being shown whole."""
+    """A search of the sources, or the showing of whole sources."""
 
     of: str
     query: str
-    """Empty, where the sources are shown whole."""
+    """The query; empty if the sources are shown whole."""
     found_ids: Sequence[str]
-    """Ids of segments, the best first."""
+    """Ids of segments, best first."""
     shown_ids: Sequence[str]
-    """Ids of the segments that came into the pool by it: of found ones, and of those around."""
+    """Ids of the segments that it added to the pool: those found, and their neighbours."""
 
 
 def choose_shown(
     material: Material, pool: Sequence[str], found_ids: Sequence[Sequence[str]], reach: int
 ) -> list[list[str]]:
-    """Return for each search the segments that come into ``pool`` by it, in the order shown.
+    """Return the segments that each search adds to ``pool``, in the order shown.
 
-    A segment stands among its neighbours, up to ``reach`` on either side. All that was found comes
-    before any neighbour, as far as there is room.
+    A segment comes with its neighbours, up to ``reach`` on each side. Neighbours are added only in
+    the space that all found segments leave.
     """
     hits = fitting(material, pool, chain.from_iterable(found_ids))
     new = hits[len(pool) :]
@@ -62,7 +62,7 @@ def _place(id: str) -> tuple[int, int]:
 
 
 def fitting(material: Material, pool: Sequence[str], ids: Iterable[str]) -> list[str]:
-    """Return ``pool`` with those of ``ids`` that are new to it and fit into it, each whole."""
+    """Return ``pool`` with the new segments of ``ids`` that fit into it as a whole."""
     new_pool = [*pool]
     size = sum(len(material.segment(id).sentences) for id in new_pool)
     for id in ids:
@@ -81,11 +81,11 @@ async def search_sources(
     name: str = "search",
     earlier_count: int = 0,
 ) -> list[Search]:
-    """Return what debaters are shown for ``queries`` beside what is in their ``pool``.
+    """Return the searches for ``queries``, with the segments that they add to ``pool``.
 
-    Sources of at most ``settings.whole`` tokens are shown whole, and searched no more unless a
-    retriever may find something else. ``name`` and the number of queries ``earlier_count`` before make the
-    names of the searches. Raises as the search of ``material``.
+    Sources of at most ``settings.whole`` tokens are shown whole; then only a retriever is searched.
+    Searches are called ``name`` and a number, which continues after ``earlier_count`` queries.
+    Raises the errors of the search of ``material``.
     """
     searches: list[Search] = []
     everything = material.find_whole(settings.whole, MOST_SHOWN_WHOLE) if queries else []

@@ -1,7 +1,7 @@
-"""Readers of a user's own: a function, or any LangChain document loader.
+"""Load a user's own reader: a function, or any LangChain document loader.
 
-A heavy reader (docling, unstructured, OCR) is named by whoever runs the program and takes the place
-of ours. It runs code, so no file, client or record names it.
+A heavy reader (docling, unstructured, OCR) replaces ours. It runs code, so only the person who runs
+the program may name it: files, clients and records may not.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from dialectree.text import line
 
 
 def import_attribute(name: str, setting: str) -> Any:
-    """Return what ``module:attribute`` is; runs the code of the module.
+    """Return the object ``module:attribute``; runs the code of the module.
 
-    Modules of the working folder are found too. Raises SettingsError where it cannot be had.
+    Modules of the working folder are found, too. Raises SettingsError if this fails.
     """
     module, _, attribute = name.partition(":")
     sys.path.append(os.getcwd())
@@ -53,25 +53,25 @@ def import_attribute(name: str, setting: str) -> Any:
 
 
 class UserReader(NamedTuple):
-    """A reader of a user's own."""
+    """A user's own reader."""
 
     name: str
     endings: tuple[str, ...]
     """The endings of its files, such as ``.pdf``; empty for all files."""
     read_path: Callable[[str], Any]
-    """Returns what a file says: a text, a document of LangChain, or a list of either; None for a
-    file that it leaves to ours."""
+    """Returns a file's contents: a text, a LangChain document, or a list of these; None leaves the
+    file to our reader."""
     key: bytes
-    """Changes with its name and its code."""
+    """A key for the cache that changes with its name and its code."""
 
     def takes(self, name: str) -> bool:
-        """Return whether it is asked for the file called ``name``."""
+        """Return whether it reads files with the ending of ``name``."""
         return not self.endings or Path(name).suffix.lower() in self.endings
 
     def read(self, file: File) -> Reading | None:
-        """Return what a file says; None where it is not for the reader, or it leaves it to ours.
+        """Return a file's contents; None if this reader leaves the file to ours.
 
-        Raises InputError, with both names, where it fails, and for a file that is too large.
+        Raises InputError, with both names, if it fails or if the file is too large.
         """
         if not self.takes(file.name):
             return None
@@ -126,9 +126,9 @@ class UserReader(NamedTuple):
 
 
 def find_reader(setting: object) -> UserReader | None:
-    """Return the reader that a setting names, or that a program gives; None for none.
+    """Return the reader that a setting names or a program gives; None for None.
 
-    Raises SettingsError where it cannot be loaded, or is no reader.
+    Raises SettingsError if it cannot be loaded or is not a reader.
     """
     if setting is None or isinstance(setting, UserReader):
         return setting

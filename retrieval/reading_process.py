@@ -1,7 +1,7 @@
 """Read PDFs, web pages, Word and Markdown files in a process of limited memory and time.
 
 A file of 100 kB can unpack to gigabytes, and a page can nest without end: only the system can stop
-that. One process reads the files of a call one after another, because starting one takes a second.
+this. One process reads all files of a call in turn, because its start takes a second.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from dialectree.retrieval.formats import File, Format
 
 MEMORY = 3_000_000_000
-"""Bytes of address space that the process may take; PDFium sets aside 1.2 GB for any file."""
+"""Most bytes of address space for the process; PDFium reserves 1.2 GB for any file."""
 WAIT_S = 300.0
-"""Seconds after which the process is ended on a system without a limit of the processor's time."""
+"""Seconds after which the process is ended on systems that cannot limit processor time."""
 _READERS = threading.BoundedSemaphore(2)
-"""Each may take gigabytes, and the whole of a processor."""
+"""Limits processes at once: each may take gigabytes and a whole processor."""
 
 
 class ReadingProcess:
-    """The process that reads the files of one call; it starts at the first of them."""
+    """The process that reads the files of one call; the first file starts it."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -42,7 +42,7 @@ class ReadingProcess:
         self._end()
 
     def read(self, data: bytes, format: str, name: str) -> Reading:
-        """Return what a file says; ``format`` is a name of ``formats.FORMATS``.
+        """Return a file's contents; ``format`` is a name in ``formats.FORMATS``.
 
         Raises InputError if the file is of another kind, damaged or takes too much to read.
         """
@@ -93,9 +93,9 @@ def _start_process(seconds: int) -> subprocess.Popen[bytes]:
 
 
 def read_file(file: File, format: Format, process: ReadingProcess) -> Reading:
-    """Return what a file says, and what is left out of it.
+    """Return a file's contents, and the text left out.
 
-    Raises InputError where it is too large, of another kind or damaged.
+    Raises InputError if it is too large, of another kind or damaged.
     """
     from dialectree.retrieval.builder import DocumentBuilder
     from dialectree.retrieval.formats import require_size
@@ -109,8 +109,8 @@ def read_file(file: File, format: Format, process: ReadingProcess) -> Reading:
 
 
 def _main(memory: int, seconds: int) -> None:
-    """Read files from stdin, and write of each what it says, or why it cannot be read."""
-    for module in ("lxml.html", "markdown_it", "pypdfium2"):  # while memory has no limit
+    """Read files from stdin, and write the contents of each, or the reason of a failure."""
+    for module in ("lxml.html", "markdown_it", "pypdfium2"):  # before memory is limited
         import_module(module)
     answers, sys.stdout = sys.stdout.buffer, sys.stderr  # nothing else writes there
     _limit(memory, seconds)
@@ -122,7 +122,7 @@ def _main(memory: int, seconds: int) -> None:
 
 
 def _limit(memory: int, seconds: int) -> None:
-    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows knows no such limit
+    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows has no such limit
         import resource
 
         used = resource.getrusage(resource.RUSAGE_SELF)

@@ -1,4 +1,4 @@
-"""A cross-encoder that reads each query with what was found for it, and puts that in order."""
+"""Reorder the segments found for a query by a cross-encoder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Reranker:
-    """One cross-encoder of sentence-transformers; loaded at first use, in a thread of its own."""
+    """A cross-encoder of sentence-transformers; its first use loads it, in its own thread."""
 
     def __init__(self, name: str) -> None:
         self._place = place_of(name, "rerank")
@@ -28,7 +28,7 @@ class Reranker:
         self._model: CrossEncoder | None = None
 
     async def order(self, query: str, texts: Sequence[str]) -> list[int]:
-        """Return the places of ``texts``, the best first; of equals, the first."""
+        """Return the places of ``texts``, best first; equal ones in their order."""
         return await asyncio.wrap_future(self._thread.submit(self._order, query, texts))
 
     def _order(self, query: str, texts: Sequence[str]) -> list[int]:
@@ -46,15 +46,15 @@ class Reranker:
 
 @cache
 def reranker(name: str) -> Reranker:
-    """Return the process's cross-encoder called ``name``; looks at files, but loads none."""
+    """Return the process's cross-encoder called ``name``; checks files, but loads no model."""
     return Reranker(name)
 
 
 class Reranked:
-    """A material whose best segments for a query a cross-encoder puts in order."""
+    """A material with a cross-encoder that reorders the best segments for a query."""
 
     def __init__(self, material: Material, name: str, by: Reranker | None, retrievals: Retrievals) -> None:
-        """Take the cross-encoder called ``name``; None where only a run's record names it."""
+        """Take the cross-encoder called ``name``; ``by`` is None if only a run's record names it."""
         self._material, self._name, self._by = material, name, by
         self._retrievals = retrievals
 
@@ -64,11 +64,11 @@ class Reranked:
         return self._material.sources
 
     def segment(self, id: str) -> CorpusSegment:
-        """Return the segment ``s2:17``. Raises InputError where there is none."""
+        """Return the segment ``s2:17``. Raises InputError for an unknown id."""
         return self._material.segment(id)
 
     def sentence(self, id: str) -> str:
-        """Return the words of sentence ``s2:17.3``. Raises InputError where there is none."""
+        """Return the words of sentence ``s2:17.3``. Raises InputError for an unknown id."""
         return self._material.sentence(id)
 
     async def near(self, text: str, count: int) -> list[CorpusSegment]:
@@ -76,19 +76,19 @@ class Reranked:
         return await self._material.near(text, count)
 
     def find_whole(self, tokens: int, sentences: int) -> list[str]:
-        """Return the ids of all segments of the documents, if they have at most so many of both."""
+        """Return the ids of all segments if they have at most so many tokens and sentences."""
         return self._material.find_whole(tokens, sentences)
 
     def neighbours(self, id: str, reach: int) -> list[str]:
-        """Return the ids of the ``reach`` segments before one in its document, and behind it."""
+        """Return the ids of the ``reach`` segments before and after one in its document."""
         return self._material.neighbours(id, reach)
 
     def count_sentences(self) -> int:
-        """Return the number of sentences that a debate could be shown."""
+        """Return the number of sentences that debaters can be shown."""
         return self._material.count_sentences()
 
     def retrieves(self) -> bool:
-        """Return whether a search may find more than the documents hold."""
+        """Return whether a search may find texts outside the documents."""
         return self._material.retrieves()
 
     async def search(
@@ -96,8 +96,8 @@ class Reranked:
     ) -> list[list[CorpusSegment]]:
         """Return for each query the ``count`` best of the first segments that the search finds.
 
-        What is dropped moves no other. Raises SettingsError or ModelUnavailable where the model
-        cannot be used.
+        Dropped segments do not change the order of others. Raises SettingsError or
+        ModelUnavailable if the model cannot be used.
         """
         all_rows = await self._material.search(queries, DEEP, (), timing)
         allowed_rows = all_rows
@@ -112,15 +112,15 @@ class Reranked:
         return best
 
     async def _ids(self, query: str, segments: Sequence[CorpusSegment]) -> list[str]:
-        """Return the ids of what was found in their order, which the run may know already."""
+        """Return the ids of ``segments`` in the run's recorded order, or else the model's."""
         by, ids = f"rerank {self._name}", [segment.id for segment in segments]
         recorded_ids = self._retrievals.ids(by, query)
         if recorded_ids is not None and {*recorded_ids} == {*ids}:
             return recorded_ids
         if self._by is None:
             raise SettingsError(
-                f"`rerank`: the run keeps no order for {query!r:.200}, and only you may name the "
-                f"model that makes it: name {self._name} again"
+                f"`rerank`: the run has no recorded order for {query!r:.200}, and its record must "
+                f"not choose a model: name {self._name} again"
             )
         places = await self._by.order(query, [segment.text for segment in segments]) if ids else []
         line = RetrievalLine(by=by, query=query, ids=[ids[at] for at in places])

@@ -1,7 +1,7 @@
-"""Any LangChain retriever as the material of a run: a web search, a vector database, an engine.
+"""Use any LangChain retriever as material: a web search, a vector database, a search engine.
 
-What it returned is kept with the run, so that a run that is resumed, contested or replayed finds
-the same and asks nobody.
+The run keeps the returned texts, so that a resumed, contested or replayed run finds the same texts
+without a request.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
     from dialectree.retrieval.embedders import Timing
 
 LARGEST = 12
-"""Sentences of one segment; a longer text that a retriever returns is several."""
+"""Most sentences of one segment; a longer text is cut into several."""
 LONGEST = 200_000
-"""Characters of one text, of which the rest is left out."""
+"""Most characters of one text; the rest is left out."""
 LAST_GIVEN = 1000
-"""The number after which sources that are retrieved begin: one that is given later is the last of
-those that were given, and renumbers none."""
+"""Highest number of a given source. Retrieved sources have higher numbers, so that a source given
+later does not renumber them."""
 LONGEST_NAME = 200
-"""Characters of a source's name or title."""
+"""Most characters of a source's name or title."""
 
 Retriever = Runnable[str, Any]
 
 
 @cache
 def import_retriever(name: str) -> Retriever:
-    """Return the retriever that ``module:attribute`` is, or that it returns; runs its code.
+    """Return the retriever ``module:attribute``, or the one that it returns; runs its code.
 
-    Modules of the working folder are found too. Raises SettingsError where it cannot be had.
+    Modules of the working folder are found, too. Raises SettingsError if this fails.
     """
     retriever = import_attribute(name, "retriever")
     if not isinstance(retriever, Runnable) and callable(retriever):
@@ -64,20 +64,20 @@ def import_retriever(name: str) -> Retriever:
 
 
 class RetrieverAccess(NamedTuple):
-    """A retriever and how it is asked."""
+    """A retriever, and the rules for asking it."""
 
     name: str
     retriever: Retriever | None
-    """None where only a run's record names it, which must not choose code to run."""
+    """None if only a run's record names it: a record must not choose code to run."""
     seconds: float
-    """Within which it must answer."""
+    """Seconds in which it must answer."""
     replay: bool = False
-    """Whether it is not asked, and what any run was told last is returned."""
+    """Return the last answer to any run from the cache, without asking."""
     keeps: bool = True
-    """Whether what it returns is kept for replays."""
+    """Keep its answers for replays."""
 
     async def texts(self, query: str) -> list[RetrieverText]:
-        """Return what it finds; raise CallError, with its name, where it fails or hangs."""
+        """Return the texts that it finds; raise CallError, with its name, if it fails or hangs."""
         cache_file = _make_cache_path(self.name, query)
         if self.replay:
             if (cached_texts := await asyncio.to_thread(_load_cached_texts, cache_file)) is None:
@@ -86,8 +86,8 @@ class RetrieverAccess(NamedTuple):
             return cached_texts
         if self.retriever is None:
             raise SettingsError(
-                f"`retriever`: the run keeps nothing for {query!r:.200}, and its retriever "
-                f"{self.name} runs code that only you may name: name it again"
+                f"`retriever`: the run has no recorded answer for {query!r:.200}, and its record "
+                f"must not choose code to run: name {self.name} again"
             )
         try:
             async with asyncio.timeout(self.seconds) as limit:
@@ -126,7 +126,7 @@ class RetrieverText(NamedTuple):
 
 
 def _texts_of(document: Document, retriever: str) -> Iterator[RetrieverText]:
-    """Return the text of a document, in pieces of at most LARGEST sentences."""
+    """Yield the text of a document, in pieces of at most LARGEST sentences."""
     about = document.metadata
     name = next(filter(None, (_line(about.get(key)) for key in ("source", "url", "title"))), "")
     title, page = _line(about.get("title")), about.get("page")
@@ -155,7 +155,7 @@ def _line(value: object) -> str:
     return line(plain_signs(str(value)), LONGEST_NAME) if value else ""
 
 
-# What retrievers were told last, by any run, for replays
+# The last answers of retrievers to any run, for replays
 
 
 def _make_cache_path(name: str, query: str) -> Path:
@@ -174,18 +174,18 @@ def _load_cached_texts(file: Path) -> list[RetrieverText] | None:
         return None
 
 
-# One material of documents that were given, and of what is retrieved
+# The material of given documents and retrieved texts
 
 
 class Retrieved:
-    """The documents of a run, if it has some, and what a retriever returned to it."""
+    """The documents of a run, if any, and the texts that a retriever returned to it."""
 
     def __init__(self, corpus: Corpus | None, access: RetrieverAccess, retrievals: Retrievals) -> None:
         self._corpus, self._asked, self._retrievals = corpus, access, retrievals
 
     @property
     def sources(self) -> Mapping[str, Source]:
-        """Return the sources that were given, and those that were retrieved so far."""
+        """Return the given sources, and those retrieved so far."""
         all_sources = {**self._corpus.sources} if self._corpus is not None else {}
         for id, passage in self._retrievals.passages.items():
             source = _source(id)
@@ -193,14 +193,14 @@ class Retrieved:
         return all_sources
 
     def segment(self, id: str) -> CorpusSegment:
-        """Return the segment ``s2:17``. Raises InputError where there is none."""
+        """Return the segment ``s2:17``. Raises InputError for an unknown id."""
         if (passage := self._retrievals.passages.get(id)) is not None:
             spans = tuple((a, b) for a, b in passage.sentences)
             return CorpusSegment(id, _source(id), passage.text, passage.page, None, spans)
         return self._require_corpus().segment(id)
 
     def sentence(self, id: str) -> str:
-        """Return the words of sentence ``s2:17.3``. Raises InputError where there is none."""
+        """Return the words of sentence ``s2:17.3``. Raises InputError for an unknown id."""
         segment_id, _, number = id.rpartition(".")
         if segment_id in self._retrievals.passages and number.isdecimal():
             segment = self.segment(segment_id)
@@ -211,10 +211,10 @@ class Retrieved:
     async def search(
         self, queries: Sequence[str], count: int, dropped: Collection[str] = (), timing: Timing | None = None
     ) -> list[list[CorpusSegment]]:
-        """Return the best of both for each query, by the ranks that they have in each.
+        """Return the best of documents and retrieved texts for each query, by their fused ranks.
 
-        Texts that are alike count once. Raises CallError, with the retriever's name, where it
-        fails; ReplayMiss or SettingsError where it may not be asked and the run keeps nothing.
+        Equal texts count once. Raises CallError, with the retriever's name, if it fails, and
+        ReplayMiss or SettingsError if it may not be asked and no answer is recorded.
         """
         await self._retrieve(queries)
         corpus_rows: list[list[CorpusSegment]] = [[] for _ in queries]
@@ -239,28 +239,28 @@ class Retrieved:
         return _merge_rankings([corpus_segments, [self.segment(id) for id in best]])[:count]
 
     def find_whole(self, tokens: int, sentences: int) -> list[str]:
-        """Return the ids of all segments of the documents, if they have at most so many of both."""
+        """Return the ids of all segments if they have at most so many tokens and sentences."""
         return self._corpus.find_whole(tokens, sentences) if self._corpus is not None else []
 
     def neighbours(self, id: str, reach: int) -> list[str]:
-        """Return the ids of the segments around one of a document; what is retrieved has none."""
+        """Return the ids of the segments around one of a document; empty for a retrieved one."""
         if self._corpus is None or _source(id) not in self._corpus.sources:
             return []
         return self._corpus.neighbours(id, reach)
 
     def count_sentences(self) -> int:
-        """Return the number of sentences of the documents and of all that was retrieved."""
+        """Return the number of sentences of the documents and of all retrieved texts."""
         retrieved = sum(len(passage.sentences) for passage in self._retrievals.passages.values())
         return retrieved + (self._corpus.count_sentences() if self._corpus is not None else 0)
 
     def retrieves(self) -> bool:
-        """Return True: a retriever may find more than the documents hold."""
+        """Return True: a retriever may find texts outside the documents."""
         return True
 
     async def _retrieve(self, queries: Sequence[str]) -> None:
-        """Ask for what the run was not told before; keep the answers in the order of the queries.
+        """Ask the queries without a recorded answer; keep the answers in the order of the queries.
 
-        Those that come are kept, also where another one fails.
+        Answers are kept even if another query fails.
         """
         name = self._asked.name
         new = [q for q in dict.fromkeys(queries) if self._retrievals.ids(name, q) is None]
@@ -269,13 +269,13 @@ class Retrieved:
         for query, answer in zip(new, answers, strict=True):
             if isinstance(answer, BaseException):
                 failures.append(answer)
-            elif self._retrievals.ids(name, query) is None:  # another step may have asked it
+            elif self._retrievals.ids(name, query) is None:  # another step may have asked the query
                 await self._retrievals.keep(self._make_retrieval(query, answer))
         if failures:
             raise failures[0]
 
     def _make_retrieval(self, query: str, texts: Sequence[RetrieverText]) -> RetrievalLine:
-        """Return the line of a retrieval: a source is new by its name, a segment by its text."""
+        """Return the line of a retrieval; a new name is a new source, a new text a new segment."""
         passages = self._retrievals.passages
         sources = {passage.name: _source(id) for id, passage in passages.items()}
         ids_by_text = {(passage.name, passage.text): id for id, passage in passages.items()}
@@ -297,7 +297,7 @@ class Retrieved:
 
     def _require_corpus(self) -> Corpus:
         if self._corpus is None:
-            raise InputError("the retriever returned no segment of that id to this run")
+            raise InputError("unknown id: the retriever returned no such segment to this run")
         return self._corpus
 
 
@@ -306,7 +306,7 @@ def _source(id: str) -> str:
 
 
 def _merge_rankings(rows: Sequence[Sequence[CorpusSegment]]) -> list[CorpusSegment]:
-    """Return segments by their ranks in all rows; of those alike the first one."""
+    """Return segments by their ranks in all rows; of equal texts, the first."""
     numbers: dict[str, int] = {}
     first: list[CorpusSegment] = []
     for segment in (hit for row in rows for hit in row):

@@ -93,7 +93,7 @@ def test_a_paper_without_an_abstract_is_compared_and_a_notice_says_so_before_the
 ) -> None:
     words = [*WORDS, "--title-a", "Mesh", "--max-calls", "1", "--json", *model]
     done = compare(*words, papers=("bare.json", "ladder.txt"))
-    said = "bare.json: no abstract found in it; its opening paragraphs stand in the abstract's place"
+    said = "bare.json: no abstract found in it; its opening paragraphs are used as the abstract"
     assert done.err.splitlines()[1] == f"dialectree: {said}" and done.err.count(said) == 1
     assert done.record["notices"][0] == said
     resumed = command("resume", done.record["run_id"], "--json", *model)

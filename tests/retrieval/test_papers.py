@@ -196,7 +196,7 @@ def test_without_an_abstract_the_opening_stands_in_its_place(
 ) -> None:
     paper = paper_of(tmp_path, text, name)
     assert paper.abstract == opening
-    said = f"{name}: no abstract found in it; its opening paragraphs stand in the abstract's place"
+    said = f"{name}: no abstract found in it; its opening paragraphs are used as the abstract"
     assert paper.notices[-1] == said
     given = read(tmp_path / name, abstract="Given.")
     assert (given.abstract, given.notices) == ("Given.", ())
@@ -237,7 +237,7 @@ def test_places_without_a_paper_say_why(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=f"^{re.escape(str(tmp_path))}/gone.txt: no such file"):
         read(tmp_path / "gone.txt")
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match="no plain file"):
+    with pytest.raises(InputError, match="a folder or special file"):
         read(tmp_path / "pipe")
 
 

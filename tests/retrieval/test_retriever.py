@@ -117,7 +117,7 @@ def test_a_run_that_goes_on_is_told_the_same_and_asks_nobody(web: Web, tmp_path:
         found = material(run, again)
         assert ([find(found, query) for query in ("one", "two")], [*found.sources.values()]) == before
         if again.retriever is not web:
-            with pytest.raises(SettingsError, match=r"live:Web runs code .*: name it again"):
+            with pytest.raises(SettingsError, match=r"must not choose code to run: name live:Web again"):
                 find(found, "three")
     assert web.asked == ["one", "two"]
 

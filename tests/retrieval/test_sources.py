@@ -261,7 +261,7 @@ HOSTILE = [
     ("empty.md", lambda path: path.write_text(" \n"), "an empty file"),
     ("key.pdf", lambda path: path.write_bytes(pdfs.paper(["So."], encrypt="x")), "encrypted PDF"),
     ("no.pdf", lambda path: path.write_text("It is so."), "not a PDF"),
-    ("pipe.txt", os.mkfifo, "no plain file"),
+    ("pipe.txt", os.mkfifo, "a folder or special file"),
 ]
 
 
