@@ -1,7 +1,7 @@
-"""Make what follows from declarations: pages of protocols, settings and commands, and llms.txt.
+"""Generate pages from declarations: of protocols, settings and commands, and llms.txt.
 
-``mkdocs.yml`` names this file as a hook. A protocol from elsewhere that is installed gets its page,
-too. The hook also ranks pages in the search and tells the copy button what can be run.
+``mkdocs.yml`` names this file as a hook. An installed protocol from another package gets a page,
+too. The hook also ranks pages in the search and gives the copy button the commands to copy.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ from dialectree.records.folder import RunFolder
 
 ROOT = Path(__file__).resolve().parents[1]
 MERMAID = "javascripts/mermaid.js"
-"""The script that draws. Pages with a drawing load it from the site itself."""
+"""The script that draws diagrams. Pages with a diagram load it from the site itself."""
 MERMAID_SOURCE = ROOT / ".venv" / "mermaid" / "package" / "dist" / "mermaid.tiny.js"
 """The package from which ``make docs`` takes it."""
 PHASES = ("role", "phase", "fields of the reply", "a person may change")
 METHODS = ("method", "what it does", "settings that it reads")
 SEARCH_BOOST = {"changelog.md": 1, "decisions/": 1, "protocols/": 10**4, "reference/": 10**4}
-"""What a match counts in pages that begin so."""
+"""The weight of a match in pages whose path begins so."""
 GUIDE_BOOST = 10**8
-"""The same for guides. A word in a title counts 1,000 times as much as one in a text."""
+"""The weight in guides. A word in a title counts 1,000 times as much as one in a text."""
 CONSOLE = re.compile(
     r'(<div class="language-console highlight">(?:<span class="filename">.*?</span>)?<pre)'
     r"(>.*?</pre>)",
     re.DOTALL,
 )
 ROLE = re.compile(r":(?:func|class|meth|mod|attr|data):(?=<code>)")
-"""What docstrings set before a name."""
+"""The roles before names in docstrings."""
 
 
 def table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a Markdown table; what a cell holds cannot end it."""
+    """Return a Markdown table; bars in cells are escaped."""
     lines = [[*headings]]
     lines += [["---"] * len(lines[0]), *([*row] for row in rows)]
     cells = (" | ".join(cell.replace("|", r"\|") for cell in line) for line in lines)
@@ -73,7 +73,7 @@ def prose(text: str | None) -> str:
 
 
 def protocol_page(protocol: Protocol) -> str:
-    """Return the page of one protocol, made of its declaration, its graph and its prompts."""
+    """Return the page of one protocol from its declaration, its graph and its prompts."""
     method = protocol.methods()[protocol.name]
     command = f"dialectree {protocol.command or f'run {protocol.name}'}"
     module = import_module(protocol.graph.partition(":")[0])
@@ -108,7 +108,7 @@ a variable or a line of `dialectree.toml` ([settings](../reference/settings.md))
 {fields(protocol.settings, own_settings(protocol))}
 ## Roles
 
-A role can be given a model of its own: `--role NAME=SPEC`. A family is all of its roles.
+A role can be given a model of its own: `--role NAME=SPEC`. A family's name stands for all its roles.
 
 {table(("role", "family"), ((code(r), code(f) if f else "") for r, f in protocol.roles.items()))}
 ## Phases
@@ -135,7 +135,7 @@ Each decision of the drawing, and of the graphs inside it, is a pure function of
 
 
 def played(protocol: Protocol) -> str:
-    """Return the part of its page that plays the recorded debate."""
+    """Return the part of a protocol's page that plays the recorded debate."""
     if not protocol.demo:
         return ""
     player = f"../players/{protocol.name}.html"
@@ -176,7 +176,7 @@ def fields(kind: type[BaseModel], names: Iterable[str]) -> str:
 
 
 def values(schema: Mapping[str, Any]) -> str:
-    """Return which values the schema of a field allows."""
+    """Return the values that the schema of a field allows."""
     if "enum" in schema:
         return ", ".join(map(code, schema["enum"]))
     if "anyOf" in schema:
@@ -230,7 +230,7 @@ def method_row(method: Method) -> tuple[str, str, str]:
 
 
 def prompt_rows(protocol: Protocol) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the row of each prompt that some method of the protocol speaks from."""
+    """Yield the row of each prompt that a method of the protocol uses."""
     folders = [*protocol.prompts, *(name for one in protocol.variants for name in one.prompts or ())]
     for name in dict.fromkeys(name for folder in folders for name in prompts.names(folder)):
         prompt = prompts.load(name)
@@ -248,8 +248,8 @@ description: The protocols that are installed, each with its own page.
 ---
 # Protocols
 
-Each page is made of the protocol's declaration, so it shows what the program does.
-[A protocol of your own](../write-a-protocol.md) gets a page by the same means.
+Each page is generated from the protocol's declaration, so it shows what the program does.
+[A protocol of your own](../write-a-protocol.md) gets a page in the same way.
 
 {table(("protocol", "command", "what it does"), rows)}"""
 
@@ -278,15 +278,15 @@ description: The settings that every protocol has, with their flags, variables a
 ---
 # Settings
 
-A setting comes from, first found: its flag or argument, the environment, `dialectree.toml`, its
-default. These are the settings that every protocol has; those of one protocol stand on its page.
+A setting's value is the first found in: its flag or argument, the environment, `dialectree.toml`,
+its default. These are the settings of every protocol; those of one protocol are on its page.
 
 {table(("protocol", "its own settings"), owned)}
 {chr(10).join(parts)}
 ## Where each can be set
 
-One for a single protocol alone is `DIALECTREE_TSD_MAX_DEPTH`, or stands under `[tsd]` in
-`dialectree.toml`.
+To set one for a single protocol, use a variable like `DIALECTREE_TSD_MAX_DEPTH`, or a line under
+`[tsd]` in `dialectree.toml`.
 
 {table(("argument", "flag", "variable", "dialectree.toml"), sources)}"""
 
@@ -297,14 +297,14 @@ def option(name: str) -> str:
 
 
 def commands_page() -> str:
-    """Return the page of all commands, made of the program's own help."""
+    """Return the page of all commands, from the program's own help."""
     parts = "\n".join(commands("dialectree", get_command(app)))
     return f"""---
 description: Every command with its arguments and flags.
 ---
 # Commands
 
-`dialectree COMMAND --help` prints the same. [What they do](../commands.md) has examples.
+`dialectree COMMAND --help` prints this, too. [What they do](../commands.md) has examples.
 
 {parts}"""
 
@@ -342,20 +342,20 @@ def changelog_page() -> str:
 
 
 def links() -> str:
-    """Return the list of the addresses in ``[project.urls]``."""
+    """Return a list of the addresses in ``[project.urls]``."""
     urls = metadata.metadata("dialectree").get_all("Project-URL") or []
     named = (url.partition(", ") for url in urls)
     lines = [f"- [{name}]({address})\n" for name, _, address in named]
     return "\n## Links\n\n" + "".join(lines) if lines else ""
 
 
-# What the copy button copies
+# The text of the copy button
 
 
 def runnable(console: str) -> str:
     """Return the commands of a console block, without prompts and output.
 
-    A line that ends with a backslash goes on with the next one.
+    A line that ends with a backslash continues on the next line.
     """
     lines: list[str] = []
     goes_on = False
@@ -412,7 +412,7 @@ def write_for_programs(nav: Navigation, files: Files, config: MkDocsConfig) -> N
     (site / "llms-full.txt").write_text("\n".join(texts), encoding="utf-8")
 
 
-# What mkdocs calls
+# The events of mkdocs
 
 
 def on_config(config: MkDocsConfig, **_: object) -> None:
@@ -425,9 +425,9 @@ def on_config(config: MkDocsConfig, **_: object) -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig, **_: object) -> None:
-    """Add the pages that are made here, and the script that draws."""
+    """Add the generated pages, and the script that draws diagrams."""
     if not MERMAID_SOURCE.exists():
-        raise PluginError(f"{MERMAID_SOURCE} is missing: build the site by make docs")
+        raise PluginError(f"{MERMAID_SOURCE} is missing; build the site by `make docs`")
     pages = {
         "changelog.md": changelog_page(),
         "protocols/index.md": protocols_page(),
@@ -442,7 +442,7 @@ def on_files(files: Files, config: MkDocsConfig, **_: object) -> None:
 
 
 _site: dict[str, Any] = {}
-"""The navigation and the files of the site which is being built."""
+"""The navigation and the files of the site in this build."""
 
 
 def on_nav(nav: Navigation, files: Files, **_: object) -> None:
@@ -451,7 +451,7 @@ def on_nav(nav: Navigation, files: Files, **_: object) -> None:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
-    """Rank guides first in the search, and list the project's addresses beside its questions."""
+    """Rank guides first in the search, and list the project's addresses on the questions page."""
     name = page.file.src_uri
     boosts = (boost for start, boost in SEARCH_BOOST.items() if name.startswith(start))
     page.meta["search"] = {"boost": next(boosts, GUIDE_BOOST)}
@@ -459,14 +459,14 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
 
 
 def on_page_content(content: str, **_: object) -> str:
-    """Take the marks off names in docstrings, and prepare the copy buttons."""
+    """Remove the roles before names in docstrings, and prepare the copy buttons."""
     return CONSOLE.sub(with_copy, ROLE.sub("", content))
 
 
 def on_post_page(output: str, page: Page, **_: object) -> str:
-    """Give the search its name, and a page with drawings the script that draws.
+    """Label the search, and load the script on pages with diagrams.
 
-    Material would load the script from elsewhere.
+    Material would load the script from another site.
     """
     output = output.replace('role="dialog">', 'role="dialog" aria-label="Search">', 1)
     if '<pre class="mermaid">' not in output:
@@ -476,5 +476,5 @@ def on_post_page(output: str, page: Page, **_: object) -> str:
 
 
 def on_post_build(config: MkDocsConfig, **_: object) -> None:
-    """Write what programs read of the site."""
+    """Write the files of the site for programs."""
     write_for_programs(_site["nav"], _site["files"], config)

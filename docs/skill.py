@@ -1,6 +1,6 @@
-"""Make ``skills/dialectree/SKILL.md``, by which coding agents learn the commands.
+"""Generate ``skills/dialectree/SKILL.md``, from which coding agents learn the commands.
 
-It is made of the declarations and of the help of the commands: ``python -m docs.skill``.
+Its sources are the declarations and the help of the commands: ``python -m docs.skill``.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _debates() -> Iterator[str]:
 
 
 def _commands() -> Iterator[str]:
-    """Yield a line for each command that a coding agent needs beside those that debate."""
+    """Yield a line for each command that a coding agent needs, other than the debates."""
     program: Any = typer.main.get_command(app)
     for name in ("gate", "show", "contest", "resume", "doctor"):
         text = program.commands[name].get_short_help_str(limit=1000)

@@ -1,10 +1,10 @@
-"""Prompts are documents: Markdown files with a front matter, a system and a user part.
+"""Read prompts: Markdown files with a front matter, a system and a user part.
 
-The user part may have a ``# task``: what stands before it is shared by several calls of a debate.
+The user part may have a ``# task``: several calls of a debate share the text before it.
 
-A missing value is an error, never an empty string. What is put in is data: it is never read as
-template text, and it cannot close the tag (``<question> ... </question>``) that it stands in, nor
-the message: a sign behind the first bracket breaks our tags and the marks of chat templates up.
+A missing value is an error, never an empty string. Values are data: they are never read as template
+text, and cannot close their tag (``<question> ... </question>``) or the message. A sign after the
+first bracket breaks up our tags and the marks of chat templates in them.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _CLOSING_TAG = re.compile(r"</([a-z0-9_]+)>")
 _PUT_IN = re.compile(r"\{[{%#]")
 _CHAT = "s|bos|eos|sys|think|thinking|start_of_turn|end_of_turn|tool_call|tool_response"
 _SQUARE = "inst|system_prompt|available_tools|tool_calls|tool_results"
-"""Marks of chat templates without a bar in them, as in ``<s>``, and as in ``[INST]``."""
+"""Marks of chat templates without a bar: in angle brackets (``<s>``) and in square ones (``[INST]``)."""
 _EVIDENCE = re.compile(r"[ep]\d{1,4}")
-"""Names of sentences and points, which only the program puts between square brackets."""
+"""Ids of sentences and points, which only the program puts between square brackets."""
 _CLOSING = frozenset(">˃›〉❭❯❱⟩⧽〉﹥＞]］")
 _BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800")
-"""Fillers of Hangul, and Braille without a dot: Unicode counts them as letters and symbols."""
+"""Fillers of Hangul, and Braille without dots: invisible, but letters or symbols in Unicode."""
 _OPENING = r"[<˂‹〈❬❮❰⟨⧼〈﹤＜\[［]"
 _INSIDE = r"(?:(?P<bar>[|｜│∣])|[\s/／∕⁄]*+(?P<name>\w+)(?P<next>\W?))"
 _BRACKET = re.compile(f"{_OPENING}(?=(?P<sign>~?){_INSIDE}|)")
@@ -48,25 +48,25 @@ _BRACKET_ALONE = re.compile(f"{_OPENING}(~?)")
 _BLOCK = re.compile(
     r"^<(?P<tag>\w+)>\n(?P<text>.*?)^</(?P=tag)>(?:\n(?P<behind>[^<\n][^\n]*))?", re.DOTALL | re.MULTILINE
 )
-"""A block of a rendered prompt, and the line right behind it. No value can look like its tags."""
+"""A block of a rendered prompt, and the line right after it. No value can look like its tags."""
 _CAPTION = re.compile(r"Th(?:at|ose|is|ese) (?:is|are|was|were) ([^.]+)\. ?")
 WORDING: Mapping[str, bool] = {"medium": False, "by_text": False}
-"""What a prompt may ask with ``{% if %}``, and what it is for a strong model: whether it is worded
-for a model of medium size, and whether the reply names a candidate by its text."""
+"""The flags for ``{% if %}`` in prompts, with their values for a strong model: wording for a model
+of medium size, and a reply that names a candidate by its text."""
 _LINE_OF_TURN = re.compile(r"[a-z_]+: (?P<text>.+)")
 _POINT = "  "
-"""Begins a line under a turn that names a point of it."""
+"""The start of a line under a turn that gives one of its points."""
 _FORM_OF_REPLY = re.compile(r"^Answer as JSON with [^\n]+$", re.MULTILINE)
 _TRANSCRIPTS = ("transcript", "before", "after")
-"""The blocks that hold what debaters said."""
+"""The blocks with the debaters' turns."""
 _SUBJECTS = ("question", "topic", "claim", "parent")
-"""The blocks that say what is debated, and stand last; of several the first one here."""
+"""The blocks with the subject of a debate, which goes last; of several, the first one here."""
 
 
 def unseen(char: str) -> bool:
-    """Return whether ``char`` is invisible by itself; white space is not meant.
+    """Return whether ``char`` is invisible by itself, other than white space.
 
-    That is every control, format and combining character, variation selectors among them.
+    Every control, format and combining character is, including variation selectors.
     """
     kind = unicodedata.category(char)
     return (kind[0] in "CM" and not char.isspace()) or char in _BLANK_LETTERS
@@ -75,20 +75,20 @@ def unseen(char: str) -> bool:
 def escape_tags(text: str, tags: Collection[str] = _OURS) -> str:
     """Break up ``tags`` and the marks of chat templates, in brackets of any script: ``<~s>``.
 
-    :func:`unescape_tags` takes the signs out again, so that a quotation is found in its source.
+    :func:`unescape_tags` removes the signs, so that a quotation is found in its source.
     """
     marks = iter([not bracket["sign"] and _is_mark(bracket, tags) for bracket in _brackets(text)])
     return _BRACKET_ALONE.sub(lambda bracket: bracket[0] + "~" * next(marks), text)
 
 
 def unescape_tags(text: str) -> str:
-    """Put the marks together again that :func:`escape_tags` broke up, for quotations."""
+    """Restore the marks that :func:`escape_tags` broke up, for quotations."""
     marks = iter([_is_mark(bracket) for bracket in _brackets(text)])
     return _BRACKET_ALONE.sub(lambda bracket: bracket[0][: 1 if next(marks) else None], text)
 
 
 def _brackets(text: str) -> Iterator[re.Match[str]]:
-    """Yield every opening bracket of ``text`` with what a reader sees behind it."""
+    """Yield every opening bracket of ``text`` with the visible text after it."""
     if not _BRACKET_ALONE.search(text):  # most texts have none
         return iter(())
     hidden = {ord(char) for char in set(text) if unseen(char)}
@@ -96,7 +96,7 @@ def _brackets(text: str) -> Iterator[re.Match[str]]:
 
 
 def _is_mark(bracket: re.Match[str], tags: Collection[str] = _OURS) -> bool:
-    """Return whether a bracket and the text behind it could pass for a mark."""
+    """Return whether a bracket and the text after it look like a mark."""
     letters = unicodedata.normalize("NFKD", bracket["name"] or "")
     name = "".join(char for char in letters if char.isascii()).casefold()
     closed = bracket["next"] in _CLOSING
@@ -110,7 +110,7 @@ def _is_mark(bracket: re.Match[str], tags: Collection[str] = _OURS) -> bool:
 
 
 def _as_data(value: object, tags: Collection[str] = _OURS) -> object:
-    """Return a text without marks; leave other values as they are."""
+    """Return a text with its marks broken up, and other values unchanged."""
     return escape_tags(value, tags) if isinstance(value, str) else value
 
 
@@ -120,7 +120,7 @@ _TEMPLATES = Environment(
 
 
 def _line(value: str) -> str:
-    """Put a text on one line, so that no item of a list passes for two."""
+    """Put a text on one line, so that a list item cannot look like two."""
     return " ".join(value.split())
 
 
@@ -128,7 +128,7 @@ _TEMPLATES.filters["line"] = _line
 
 
 def _templates(source: str) -> Environment:
-    """Return what reads a prompt; the tags in the prompt count beside those of our own."""
+    """Return the environment that renders a prompt; it also protects the tags in the prompt."""
     tags = _OURS.union(_CLOSING_TAG.findall(source))
     if tags == _OURS:
         return _TEMPLATES
@@ -136,22 +136,22 @@ def _templates(source: str) -> Environment:
 
 
 class Prompt(NamedTuple):
-    """One prompt, read once: what it is called, how it is decoded, and its two parts."""
+    """A prompt: its name, its decoding settings, and its two parts."""
 
     name: str
     version: int
     reply: str
-    """The class of the reply that it asks for."""
+    """The name of the reply's class."""
     temperature: float
     top_p: float | None
     source: str
     system: Template | str
-    """A text where nothing is put in."""
+    """The system message; plain text if it takes no values."""
     user: Template
-    """The user message, or the part of it before the task."""
+    """The user message, or its part before the task."""
     task: Template | None
     body: str
-    """All parts as they stand in the file."""
+    """All parts, as in the file."""
 
     @property
     def label(self) -> str:
@@ -161,7 +161,7 @@ class Prompt(NamedTuple):
     def render(self, values: Mapping[str, object], **wording: bool) -> tuple[str, str]:
         """Return the system and the user message; a missing value raises UndefinedError.
 
-        ``wording`` chooses between words for models of unlike size, see :data:`WORDING`.
+        ``wording`` chooses words for the size of the model, see :data:`WORDING`.
         """
         values = {**WORDING, **wording, **values}
         system = self.system
@@ -182,7 +182,7 @@ def for_small_model(system: str, user: str) -> tuple[str, str]:
     """Return a rendered prompt in the form for small models: instructions, material, question.
 
     Each block between tags becomes a paragraph of the user message, and all other words become part
-    of the system message. The line right behind a block moves with it: "That is the debate so far."
+    of the system message. The line right after a block moves with it: "That is the debate so far."
     becomes the heading "The debate so far:".
     """
     blocks = [*_BLOCK.finditer(user)]
@@ -208,10 +208,9 @@ def for_small_model(system: str, user: str) -> tuple[str, str]:
 def for_medium_model(system: str, user: str) -> tuple[str, str]:
     """Return a rendered prompt in the form for models of medium size.
 
-    It is the whole prompt. In the transcript, what stands under the name of a field becomes a
-    quotation in prose: a model would take it for the reply that it is to write. The transcript is
-    the same for every role, so that a server reads it once. The fields of the reply are named once
-    more at the end.
+    It is the whole prompt. In the transcript, the text under a field's name becomes a quotation in
+    prose: a model would take it for the reply to write. The transcript is equal for all roles, so
+    that a server reads it once. The end names the fields of the reply again.
     """
     user = _BLOCK.sub(_quote_turns, user)
     reply_forms = _FORM_OF_REPLY.findall(system)
@@ -221,7 +220,7 @@ def for_medium_model(system: str, user: str) -> tuple[str, str]:
 
 
 def _quote_turns(block: re.Match[str]) -> str:
-    """Return a block with the parts of each turn as one quotation, and its points below it."""
+    """Return a block with the parts of each turn as one quotation, and its points below."""
     if block["tag"] not in _TRANSCRIPTS:
         return block[0]
     lines: list[str] = []
@@ -257,9 +256,9 @@ def _paragraphs(texts: Iterable[str]) -> str:
 def load(name: str, version: int | None = None) -> Prompt:
     """Return the prompt in the file ``name`` + ``.md``, such as ``tree_of_debate/present``.
 
-    Its folder stands in this one, or it is a package with a folder ``prompts``. A name without a
-    folder is a part of other prompts. Words of an earlier ``version``, in which a run was asked,
-    are those of ``earlier/NAME@VERSION.md`` beside it; where they are gone, those of today count.
+    Its folder is in this one, or is a package with a folder ``prompts``. A name without a folder is
+    a part of other prompts. An earlier ``version``, which an old run used, is read from
+    ``earlier/NAME@VERSION.md`` next to it; if that is missing, today's prompt is used.
     """
     newest = _load(name, "")
     if version is None or version == newest.version:

@@ -1,4 +1,4 @@
-"""The words by which sentences are found: one normal form, stemmed in the text's language."""
+"""Split texts into search words: normalized, and stemmed in the text's language."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from bm25s.stopwords import STOPWORDS_EN
 from dialectree.retrieval.languages import LANGUAGES
 
 _PAIRED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-"""Characters that are searched in pairs: their scripts have no blanks, or endings without one."""
+"""Characters to search in pairs: their scripts join words, or endings to words."""
 _SIGNS = "\u0900-\u0dff"
-"""Letters and vowel signs of India, which make one word."""
+"""Letters and vowel signs of India, which together are one word."""
 _WORD = re.compile(
     rf"[{_PAIRED}]+|\d+(?:[.,]\d+)*|(?:(?![{_PAIRED}])[^\W_\d]|[{_SIGNS}])(?:(?![{_PAIRED}])\w|[{_SIGNS}])*"
 )
@@ -25,7 +25,7 @@ _ACCENTS = re.compile(
     "[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
     "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\u00ad\u200b-\u200f\u2060]"
 )
-"""Accents, vowel signs of Arabic and Hebrew, and characters that do not show."""
+"""Accents, vowel signs of Arabic and Hebrew, and invisible characters."""
 _GROUPED = re.compile(r"(?<=\d)[,'’\u00a0\u202f\u2009](?=\d{3}(?!\d))")
 _FIGURE_BEFORE_UNIT = re.compile(r"(?<=\d)(?=[^\W\d_])")
 _HYPHENED = re.compile(r"\b([^\W\d_]+)[-\u2010\u2011]([^\W\d_]{2,})\b")
@@ -35,7 +35,7 @@ _STOP_WORDS = frozenset(STOPWORDS_EN)
 def normalize(text: str) -> str:
     """Return ``text`` without accents; "CO₂" as "CO2", "12,500" as "12500", "5kg" as "5 kg".
 
-    A word with a hyphen is there in its parts and whole.
+    The parts of a word with a hyphen are followed by the whole word.
     """
     text = _GROUPED.sub("", text)
     if not text.isascii():
@@ -50,7 +50,7 @@ def search_words(text: str, language: str = "en") -> list[str]:
     """Return the stems of the words of ``text``, without the stop words of English.
 
     ``language`` is an ISO code of :data:`~dialectree.retrieval.languages.LANGUAGES`; words of
-    others are not stemmed. Chinese, Japanese, Korean and Thai are split into pairs of characters.
+    other languages are not stemmed. Chinese, Japanese, Korean and Thai are split into pairs of characters.
     """
     words: list[str] = []
     text = normalize(text)

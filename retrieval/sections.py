@@ -1,4 +1,4 @@
-"""Sections: which lines are headings, where the abstract is, and where the references begin."""
+"""Find the headings, the abstract and the references of a paper."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 from dialectree.retrieval.blocks import Block
 
 LONGEST = 100
-"""Characters; a longer line is no heading."""
+"""Most characters of a heading."""
 
 Part = Literal["abstract", "introduction", "references", "keywords"]
 
@@ -60,7 +60,7 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _SUMMARIES = ("summary", "overview", "tl;dr")
 _LOOKED_AT = 60
-"""Blocks from the top among which an abstract is sought."""
+"""First blocks of a paper that may be its abstract."""
 
 
 def strip_heading_marks(line: str) -> str:
@@ -75,7 +75,7 @@ def letters(text: str) -> str:
 
 
 def part(line: str) -> Part | None:
-    """Return which part of a paper a heading opens; "R EFERENCES" counts as well."""
+    """Return the part of a paper that a heading opens, also for "R EFERENCES", or None."""
     if len(line) > LONGEST:
         return None
     if re.match(r"introduction\b", strip_heading_marks(line), re.IGNORECASE):
@@ -86,7 +86,7 @@ def part(line: str) -> Part | None:
 
 
 def without_run_in(text: str) -> str | None:
-    """Return what follows "Abstract—" on its line, or None."""
+    """Return the text after "Abstract—" at the start, or None."""
     match = _RUN_IN.match(text)
     return text[match.end() :] if match else None
 
@@ -97,7 +97,7 @@ def is_caption(text: str) -> bool:
 
 
 def is_numbered(line: str) -> bool:
-    """Return whether a line is numbered as sections are."""
+    """Return whether a line is numbered like a section."""
     match = _NUMBER.match(line.strip())
     rest = line.strip()[match.end() :] if match else ""
     return rest[:1].isupper() and len(rest.split()) <= 12 and ", " not in rest[:12]
@@ -112,7 +112,7 @@ def is_section(line: str) -> bool:
 
 
 def looks_like_heading(line: str) -> bool:
-    """Return whether a line that stands alone is a heading, by its words alone."""
+    """Return whether a separate line is a heading, judged only by its words."""
     text = line.strip()
     if not text or len(text) > LONGEST or text.endswith((",", ";", "-")) or len(text.split()) > 14:
         return False
@@ -131,7 +131,7 @@ def looks_like_heading(line: str) -> bool:
 
 
 def ends_sentence(text: str) -> bool:
-    """Return whether a text ends as a sentence, not as a name."""
+    """Return whether a text ends like a sentence rather than a name."""
     ended = text.endswith((".", "!", "?", ".”", '."')) and not text.endswith(" al.")
     return ended and len(text.split()) > 2
 
@@ -139,8 +139,8 @@ def ends_sentence(text: str) -> bool:
 def abstract_by_heading(blocks: Sequence[Block], *, summary: bool = False) -> tuple[str | None, list[Block]]:
     """Return the abstract that a heading (or "Abstract:" itself) opens, and the body after it.
 
-    Authors and addresses above it belong to neither. With `summary`, the first of all headings may
-    be called "Summary" instead; a later or numbered one is a section's.
+    Both are without the authors and addresses above. With `summary`, "Summary" opens an abstract,
+    too, if it is the first heading and has no number.
     """
     for at, block in enumerate(blocks[:_LOOKED_AT]):
         if block.heading and part(block.text) == "abstract":
@@ -159,7 +159,7 @@ def abstract_by_heading(blocks: Sequence[Block], *, summary: bool = False) -> tu
 def abstract_by_place(blocks: Sequence[Block], words: int = 0) -> tuple[str | None, list[Block]]:
     """Return the first paragraph of so many words above the first heading, and the body after it.
 
-    Short ones without a sentence name authors and are passed over where a longer one comes.
+    Short paragraphs without a sentence are names of authors: they are the last choice.
     """
     above = list(takewhile(lambda block: not block.heading, blocks[:_LOOKED_AT]))
     prose = (block for block in above if block.kind == "paragraph")
@@ -172,7 +172,7 @@ def abstract_by_place(blocks: Sequence[Block], words: int = 0) -> tuple[str | No
 
 
 def find_summary(blocks: Sequence[Block]) -> str | None:
-    """Return the text of a section that is a summary; it stays a section, too."""
+    """Return the text of a summary section, which stays in the body; None without one."""
     for at, block in enumerate(blocks):
         if block.heading and strip_heading_marks(block.text).lower() in _SUMMARIES:
             return _join_prose(_until_heading(blocks[at + 1 :])) or None
@@ -180,13 +180,13 @@ def find_summary(blocks: Sequence[Block]) -> str | None:
 
 
 def _until_heading(blocks: Sequence[Block]) -> list[Block]:
-    """Return the paragraphs above the next heading, or the first one of a whole body."""
+    """Return the paragraphs above the next heading; without headings, the first paragraph."""
     above = list(takewhile(lambda block: not block.heading, blocks))
     return above[:1] if len(above) == len(blocks) else above
 
 
 def _join_prose(texts: Sequence[Block]) -> str:
-    """Return prose; notes in small type only where there is nothing else."""
+    """Return the prose in ``texts``, or the notes if there is only small type."""
     prose = [block for block in texts if block.kind in ("paragraph", "item")] or texts
     return "\n\n".join(block.text for block in prose if not _KEYWORDS.match(block.text))
 
@@ -201,7 +201,7 @@ def _body(blocks: Sequence[Block]) -> list[Block]:
 
 
 def part_references(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
-    """Part the references, and all that follows them up to an appendix, from the other blocks."""
+    """Split blocks into those outside the references, and the references up to an appendix."""
     body_blocks: list[Block] = []
     references: list[Block] = []
     reading = True
@@ -220,7 +220,7 @@ def names_part(text: str) -> bool:
 
 
 def _opens_references(block: Block, later: Sequence[Block]) -> bool:
-    """Pass over a table of contents, where one entry follows another."""
+    """Return whether a block opens the references, and is not in a table of contents."""
     if not _names_references(block):
         return False
     return not (later and later[0].heading and any(map(_names_references, later)))
@@ -231,7 +231,7 @@ def _names_references(block: Block) -> bool:
 
 
 def _opens_appendix(block: Block, later: Sequence[Block]) -> bool:
-    """Go by the name or the letter of a heading, unless a work of the references follows it."""
+    """Judge by the name or letter of a heading, unless a work of the references follows it."""
     heading = block.text.strip("#*_ ")
     if _APPENDIX.match(heading) or re.match(r"A\.1\.?\s+[A-Z]", heading):
         return True

@@ -1,4 +1,4 @@
-"""A paper in segments: about three sentences each, the pieces of evidence that a debate quotes."""
+"""Cut papers into segments of about three sentences, the evidence that a debate quotes."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ if TYPE_CHECKING:
     from nupunkt import PunktSentenceTokenizer
 
 SENTENCES = 3
-"""Sentences of a segment."""
+"""Usual sentences of a segment."""
 SHORTEST = 150
-"""A segment of at most so many characters joins its neighbour."""
+"""Most characters of a short segment, which joins its neighbour."""
 LONGEST = 500
-"""Characters of one sentence; what is longer, such as a table, is cut."""
+"""Most characters of one sentence; longer text, such as a table, is cut."""
 
 _ABBREVIATIONS = (
     "alg algs app cor esp i.i.d lem mat max prop props std tab tbl tbls thm thms w.h.p w.l.o.g w.r.t"
 )
-"""Abbreviations of papers that the segmenter, made for all kinds of text, does not know."""
+"""Abbreviations of papers that the general segmenter does not know."""
 _WORDS = "all art code day found free hand hard in life low month row scatter series so stars sum tasks walk"
-"""Words that the segmenter takes for abbreviations, and papers write out."""
+"""Words that the segmenter takes for abbreviations, but that are words in papers."""
 _AFTER_SYMBOL = re.compile(
     r"(?<![\w.-])\w\.\s+(?=(?:A|All|As|At|But|By|Each|Finally|For|From|Furthermore|Given|Here|Hence"
     r"|However|If|In|It|Its|Let|Moreover|Note|On|Our|See|Since|So|Some|That|The|Then|There"
     r"|Therefore|These|This|Thus|To|We|When|Where|Which|While|With)[\s,])"
 )
-"""The end of a sentence whose last word is a symbol, as in "of n and m. If": no initial of a name
-stands before such a word."""
+"""The end of a sentence whose last word is a symbol, as in "of n and m. If". The next word shows
+that the symbol is not the initial of a name."""
 _AFTER_LABEL = re.compile(r"\b[A-Z]\.?\d+(?:\.\d+)*[a-z]?\.\s+(?=[a-z]{2})")
-"""No end: the name of a figure with a dot too many, as in "Fig. S1. shows it"."""
+"""The name of a figure with an extra dot, which ends no sentence, as in "Fig. S1. shows it"."""
 _WIDE_STOP = re.compile(r"[。！？｡]+(?![。！？｡」』”’）])|[。！？｡]+[」』”’]+(?![」』”’）とは])")
-"""The end of a sentence in Chinese or Japanese; before "と" or in brackets a quoted one goes on."""
+"""The end of a sentence in Chinese or Japanese, but not of a quoted one before "と" or in brackets."""
 
 _FOREIGN_STOP = re.compile(r"[।॥؟۔።፧։។៕၊။]+(?=\s|$)")
 """The end of a sentence in scripts of India, Arabic, Urdu, Amharic, Armenian, Khmer and Burmese."""
@@ -45,7 +45,7 @@ _BEFORE_ORDINALS = frozenset(
 )
 """Words before an ordinal in German, Danish and Norwegian: "der 2. Tag"."""
 _LOOKED_BACK = 40
-"""Characters before a stop that tell what it ends."""
+"""Characters before a full stop that show what it ends."""
 _AFTER_WORKS = re.compile(
     r"(?<=[^\W\d_][.!?])(?:\d{1,3}(?:[,–-]\d{1,3})*|[⁰¹²³⁴-⁹]+(?:[,⁻–][⁰¹²³⁴-⁹]+)*)"
     r"(?=\s+[^\W\d_a-z])"
@@ -54,11 +54,11 @@ _AFTER_WORKS = re.compile(
 
 
 _PASSAGES_READ = 20
-"""Passages that tell the language of a document."""
+"""First passages from which a document's language is detected."""
 
 
 class _Stretch(NamedTuple):
-    """Sentences in a row: from a place in one passage to a place in the same or a later one."""
+    """Consecutive sentences, from one passage to the same or a later one."""
 
     first: Passage
     last: Passage
@@ -71,31 +71,31 @@ class _Stretch(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """The text of a segment, and its place in the passages that it was cut from."""
+    """The text of a segment, and its place in its passages."""
 
     text: str
     page: int | None
-    """The page on which it begins; None where the file has no pages."""
+    """The page on which it begins; None if the file has no pages."""
     offset: int
-    """Characters into the passages, which are joined by empty lines."""
+    """Characters into the passages joined by empty lines."""
     heading: str | None
-    """The heading that it begins under."""
+    """The heading above its beginning."""
     number: int
     """From 1."""
 
 
 def segments(paper: Paper) -> list[Piece]:
-    """Return the segments of ``paper`` in reading order; they hold all of its body.
+    """Return the segments of ``paper`` in reading order; together they are its whole body.
 
-    Three sentences of one paragraph make a segment, or as many short ones as are no longer short
-    together. A short rest joins the segment before it in its paragraph, else the next one under its
-    heading, else the one before, else any other.
+    A segment is three sentences of one paragraph, or more if these are short. A short rest joins
+    the segment before it in its paragraph, else the next one under its heading, else the one
+    before, else any other.
     """
     return [piece for piece, _ in cut(list_passages(paper), version=paper.version)]
 
 
 def list_passages(paper: Paper) -> Sequence[Passage]:
-    """Return the passages of a paper; its abstract and introduction, where it has no body."""
+    """Return the passages of a paper, or abstract and introduction if it has no body."""
     if paper.body.strip():
         return paper.passages
     return [Passage(text=text, offset=0) for text in (paper.abstract, paper.introduction) if text]
@@ -104,11 +104,11 @@ def list_passages(paper: Paper) -> Sequence[Passage]:
 def cut(
     passages: Iterable[Passage], language: str | None = None, *, version: int = 2
 ) -> Iterator[tuple[Piece, tuple[tuple[int, int], ...]]]:
-    """Return pieces of ``passages``, each with where its sentences begin and end in its text.
+    """Yield pieces of ``passages``, each with the starts and ends of its sentences in its text.
 
-    ``language`` is an ISO code; without it, the text tells. Passages of ``version`` 2 are cut by
-    their kind and language, and their rows stay whole. Those of version 1 are cut as earlier
-    versions did, so that ids of sentences in their runs stay.
+    ``language`` is an ISO code; without it, it is detected. Passages of ``version`` 2 are cut by
+    their kind and language, and rows stay whole. Those of version 1 are cut as in earlier versions,
+    so that old runs keep the ids of their sentences.
     """
     placed = list(_set_offsets(passages))
     text = "\n\n".join(passage.text for passage in placed)
@@ -127,7 +127,7 @@ def language_of(passages: Sequence[Passage]) -> str:
 
 
 def _set_offsets(passages: Iterable[Passage]) -> Iterator[Passage]:
-    """Set the offset of each passage in the text that all of them make."""
+    """Yield passages with their offsets in the text that joins them."""
     offset = 0
     for passage in passages:
         yield passage.model_copy(update={"offset": offset})
@@ -135,7 +135,7 @@ def _set_offsets(passages: Iterable[Passage]) -> Iterator[Passage]:
 
 
 def _threes(passage: Passage, language: str | None) -> Iterator[_Stretch]:
-    """Return the sentences of a passage, three by three; without ``language``, as in version 1."""
+    """Yield the sentences of a passage in threes; without ``language``, as in version 1."""
     at = passage.offset
     if language is None:
         parts = paper_sentences(passage.text)
@@ -150,7 +150,7 @@ def _threes(passage: Passage, language: str | None) -> Iterator[_Stretch]:
 
 
 def _parts(passage: Passage, language: str | None) -> list[_Stretch]:
-    """Join short threes of one passage. A long one takes up one short one, and no more."""
+    """Return the threes of one passage, joining short ones. A long one takes at most one of these."""
     parts: list[_Stretch] = []
     single = True
     for three in _threes(passage, language):
@@ -165,7 +165,7 @@ def _parts(passage: Passage, language: str | None) -> list[_Stretch]:
 
 
 def _join_short_stretches(parts: Iterable[_Stretch]) -> list[_Stretch]:
-    """Join what is still short with a neighbour in another passage."""
+    """Join segments that are still short with a neighbour in another passage."""
     stretches: list[_Stretch] = []
     for part in parts:
         short = bool(stretches) and stretches[-1].short()
@@ -181,12 +181,12 @@ def _join_short_stretches(parts: Iterable[_Stretch]) -> list[_Stretch]:
 
 
 def _continues(stretches: Sequence[_Stretch]) -> bool:
-    """Tell whether the last stretch stands under the heading that the one before ends under."""
+    """Return whether the last stretch begins under the heading of the end of the one before."""
     return len(stretches) > 1 and stretches[-2].last.heading == stretches[-1].first.heading
 
 
 def _join_last(stretches: list[_Stretch]) -> None:
-    """Join the last stretch to the one before, where there is one."""
+    """Join the last stretch to the one before, if there are two."""
     if len(stretches) > 1:
         last = stretches.pop()
         both = stretches[-1].sentences + last.sentences
@@ -194,9 +194,9 @@ def _join_last(stretches: list[_Stretch]) -> None:
 
 
 def sentences(text: str, language: str | None = None) -> Iterator[tuple[int, int]]:
-    """Return where each sentence of a paragraph begins and ends, without blanks around it.
+    """Yield start and end of each sentence of a paragraph, without blanks around it.
 
-    ``language`` is an ISO code; without it, the text tells.
+    ``language`` is an ISO code; without it, it is detected.
     """
     language = language or detect_language(text)
     own_rules = language in ("en", "ja", "zh")
@@ -208,7 +208,7 @@ def sentences(text: str, language: str | None = None) -> Iterator[tuple[int, int
 
 
 def paper_sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Return the sentences of a paragraph as earlier versions cut it."""
+    """Yield the sentences of a paragraph as in earlier versions."""
     return _between(text, _english_ends(text) | {match.end() for match in _WIDE_STOP.finditer(text)})
 
 
@@ -248,7 +248,7 @@ def _between(text: str, ends: set[int]) -> Iterator[tuple[int, int]]:
 
 
 def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Return a sentence, in pieces where it is too long; nothing if it is blank."""
+    """Yield a sentence, in pieces if it is too long; nothing if it is blank."""
     while start < end and text[end - 1].isspace():
         end -= 1
     while start < end:
@@ -262,7 +262,7 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _break_in(text: str, start: int) -> int:
-    """Return where to cut a long sentence: behind one of its clauses, else at a blank."""
+    """Return the place to cut a long sentence: after a clause, else at a blank."""
     latest = start + LONGEST
     for sign in ";:,":
         clause = text.rfind(f"{sign} ", start + LONGEST // 2, latest)

@@ -1,7 +1,6 @@
-"""Vectors of single sentences: a segment is as near to a query as its nearest sentence.
+"""Compare queries with single sentences: the nearest sentence gives a segment's score.
 
-The vector of a whole segment is a mean over what it says, which hides the one sentence that
-answers. `docs/sources.md` has the figures.
+The vector of a whole segment is a mean that hides the answering sentence (`docs/sources.md`).
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ log = logging.getLogger(__name__)
 
 
 class SentenceVectors:
-    """The vectors of all sentences, in half precision, and the segments that they are in."""
+    """The vectors of all sentences, in half precision, and their segments."""
 
     def __init__(self, parts: Iterable[npt.NDArray[np.float16]], owners: Sequence[int]) -> None:
         """Take the vectors in the order of the sentences.
 
         Args:
             parts: Rows of length 1, in any number of arrays.
-            owners: By sentence, the number of its segment; these numbers do not fall.
+            owners: By sentence, the number of its segment; these numbers never decrease.
         """
         self._owners = np.asarray(owners, dtype=np.int64)
         self._index: faiss.IndexScalarQuantizer | None = None
@@ -49,7 +48,7 @@ class SentenceVectors:
             if self._index is None:
                 fp16 = faiss.ScalarQuantizer.QT_fp16
                 self._index = faiss.IndexScalarQuantizer(vectors.shape[1], fp16, faiss.METRIC_INNER_PRODUCT)
-                self._index.is_trained = True  # half precision has nothing to learn
+                self._index.is_trained = True  # half precision needs no training
                 total = np.zeros(vectors.shape[1], dtype=np.float32)
             self._index.add(vectors)
             total += vectors.sum(axis=0)
@@ -63,9 +62,9 @@ class SentenceVectors:
         return len(self._owners)
 
     def nearest(self, query: Vector, count: int) -> tuple[Numbers, Vector]:
-        """Return the segments of the ``count`` nearest sentences, and the cosine of each's best.
+        """Return the segments of the ``count`` nearest sentences, and their best cosines.
 
-        The nearest stands first.
+        The nearest comes first.
         """
         if self._index is None:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
@@ -87,14 +86,14 @@ class SentenceVectors:
         return best
 
     def mean_cosine(self, query: Vector) -> float:
-        """Return the mean cosine of all sentences, which is what says nothing about a query."""
+        """Return the mean cosine of all sentences, that of an unrelated sentence."""
         return 0.0 if self._mean is None else float(self._mean @ query)
 
 
 def embed_sentences(texts: Sequence[str], by: Embedder, folder: Path) -> npt.NDArray[np.float16]:
-    """Return a vector for each text, out of ``folder`` where the same texts were embedded before.
+    """Return a vector for each text, from ``folder`` if the same texts were embedded before.
 
-    To be called in the embedder's thread.
+    Call this in the embedder's thread.
     """
     if not texts:
         return np.zeros((0, 1), dtype=np.float16)

@@ -1,4 +1,4 @@
-"""Sheets of Excel: each value as its sheet shows it, with its unit."""
+"""Read sheets of Excel: each value as the sheet shows it, with its unit."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from dialectree.retrieval.tables import add_values
 
 _BOOK = "xl/workbook.xml"
 _PERCENT, _DATES = ("9", "10"), (*map(str, range(14, 23)), "45", "46", "47")
-"""Numbers of formats that every Excel knows."""
+"""Numbers of Excel's built-in formats."""
 _QUOTED = re.compile(r"\[[^\]]*\]|\"[^\"]*\"|\\\\.|_.|\*.")
 _UNIT = re.compile(r"\[\$([^\]-]+)[^\]]*\]|\"([^\"]+)\"|([$€£¥])")
 _PLACE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
 _DIGITS = 12
-"""Digits of a figure; the others are errors of the computer's arithmetic."""
+"""Digits of a figure to show; further digits are rounding errors."""
 _WIDEST = 1_000
 
 
 class _Format(NamedTuple):
-    """What the format of a cell adds to its figure."""
+    """The signs that a cell's format adds to its figure."""
 
     percent: bool = False
     date: bool = False
@@ -35,7 +35,7 @@ class _Format(NamedTuple):
 
 
 def read_sheets(data: bytes, builder: DocumentBuilder) -> None:
-    """Add an Excel file to ``builder``, sheet by sheet; raises InputError where it is none."""
+    """Add an Excel file to ``builder``, sheet by sheet; raise InputError for other files."""
     parts = unpack_parts(data, (".xml", ".rels"), format="Excel")
     if _BOOK not in parts:
         raise InputError("damaged, or another kind of file (it has no sheets)")
@@ -50,7 +50,7 @@ def read_sheets(data: bytes, builder: DocumentBuilder) -> None:
 
 
 class _Reader:
-    """The shared parts of a file: its texts and the formats of its cells."""
+    """Reads sheets with a file's shared parts: its texts and the formats of its cells."""
 
     def __init__(
         self, parts: dict[str, bytes], targets: dict[str, str], book: Any, builder: DocumentBuilder
@@ -65,7 +65,7 @@ class _Reader:
         self._first_day = datetime(1904, 1, 1) if old else datetime(1899, 12, 30)
 
     def read(self, part: str, name: str, *, hidden: bool) -> None:
-        """Add the sheet called ``name``, or leave out all of a hidden one."""
+        """Add the sheet called ``name``, or leave it out if it is hidden."""
         tree = parse_xml(self._parts[part])
         rows = [*self._rows(tree)]
         if hidden:
@@ -92,7 +92,7 @@ class _Reader:
             self._builder.add(text, "note")
 
     def _rows(self, tree: Any) -> Iterator[list[Cell]]:
-        """Yield the rows; hidden ones, and formulas without a value, are left out."""
+        """Yield the rows, and leave out hidden rows and formulas without a value."""
         covered = _read_spans(tree)
         hidden_columns = _read_hidden_columns(tree)
         cell_texts: dict[tuple[int, int], str] = {}
@@ -179,14 +179,14 @@ class _Reader:
 
 
 def _text_of(element: Any) -> str:
-    """Return a text with its parts in different fonts; how it is spoken is no part of it."""
+    """Return a text, joined from parts in several fonts, without its phonetic guide."""
     for phonetic_run in [*element.iter("{*}rPh")]:
         phonetic_run.getparent().remove(phonetic_run)
     return "".join(iterate_texts(element, "t"))
 
 
 def _read_formats(styles: Any) -> list[_Format]:
-    """Return the format of each style of cells."""
+    """Return the format of each cell style."""
     format_codes = {
         read_attribute(number_format, "numFmtId"): read_attribute(number_format, "formatCode")
         for number_format in styles.iter("{*}numFmt")
@@ -217,7 +217,7 @@ def _read_format(number: str, format_codes: dict[str, str]) -> _Format:
 
 
 def _read_spans(tree: Any) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return for each place that a wider cell covers where that cell stands."""
+    """Return the place of the wider cell by each place that it covers."""
     covered: dict[tuple[int, int], tuple[int, int]] = {}
     for span in tree.iter("{*}mergeCell"):
         ends = [_PLACE.fullmatch(end) for end in read_attribute(span, "ref").split(":")]

@@ -1,4 +1,4 @@
-"""Slides of PowerPoint: titles, paragraphs, tables, charts and the speaker's notes, by slide."""
+"""Read slides of PowerPoint: titles, paragraphs, tables, charts and speaker's notes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _SHOW = "ppt/presentation.xml"
 _DRAWN = re.compile("/charts?/chart|/diagrams/data")
 _TITLES = ("title", "ctrTitle")
 _FURNITURE = {"sldNum": "page numbers", "dt": "dates of slides", "ftr": "feet of slides"}
-"""Places of a slide whose text every slide has."""
+"""Placeholders whose text repeats on every slide."""
 
 
 def read_slides(data: bytes, builder: DocumentBuilder) -> None:
-    """Add a PowerPoint file to ``builder``; raises InputError where it is none."""
+    """Add a PowerPoint file to ``builder``; raise InputError for other files."""
     parts = unpack_parts(data, (".xml", ".rels"), format="PowerPoint")
     if _SHOW not in parts:
         raise InputError("damaged, or another kind of file (it has no slides)")
@@ -62,7 +62,7 @@ def read_slides(data: bytes, builder: DocumentBuilder) -> None:
 
 
 class _Slide:
-    """A slide, or the notes below it."""
+    """Reads a slide, or the notes below it."""
 
     def __init__(self, builder: DocumentBuilder, number: int) -> None:
         self._builder, self._number = builder, number
@@ -74,12 +74,12 @@ class _Slide:
             self._builder.append(block)
 
     def read(self, tree: Any, kind: BlockKind) -> None:
-        """Add what a tree shows; its paragraphs are of ``kind`` where they are no title."""
+        """Add the contents of a tree; paragraphs other than titles are of ``kind``."""
         self._builder.expect(" ".join(iterate_texts(tree, "t")))
         self._walk(tree, kind)
 
     def read_comments(self, tree: Any) -> None:
-        """Add what people wrote beside the slide."""
+        """Add people's comments on the slide."""
         for comment in tree:
             text = " ".join(iterate_texts(comment, "t", "text"))
             self._builder.expect(text)

@@ -1,7 +1,7 @@
-"""A person's documents, of any kind: files and folders, read whole and in a stable order.
+"""Read a person's documents of any kind: files and folders, whole and in a stable order.
 
-A document needs neither title nor abstract, and nothing that it says is set apart: a debate argues
-from all of it. Files are read once; what they say is kept in the cache by their content.
+A document needs neither title nor abstract: a debate argues from all of its text. Each file is read
+once, and the cache keeps its contents.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from dialectree.retrieval.readers import UserReader
 
 _NAMED = 3
-"""Notices in the error where no file can be read."""
+"""Most notices in the error if no file can be read."""
 
 
 _PASSAGES = TypeAdapter(tuple[Passage, ...])
@@ -50,17 +50,17 @@ class Document:
     """A document: its name, its title and its blocks in reading order."""
 
     name: str
-    """The file's name, or its path in the folder that was given; where two are alike, its path."""
+    """The file's name, or its path in the given folder; its full path if two names are equal."""
     title: str
     """The title that the file shows, else its name without folder and ending."""
     stored: bytes
     """The blocks as JSON."""
     version: Literal[1, 2] = 2
-    """How it is cut and searched: 1 for what earlier versions read, which had no headings."""
+    """The rules to cut and search it: 1 for readings of earlier versions, without headings."""
     path: Path | None = field(default=None, compare=False)
-    """The file that was read just now."""
+    """The file, if it was just read."""
     left_out: tuple[LeftOut, ...] = field(default=(), compare=False)
-    """What is in no block, where the file was read or is known from before."""
+    """Text outside the blocks, if the file or its cached reading was read."""
 
     @classmethod
     def from_blocks(cls, name: str, blocks: Iterable[Block], title: str | None = None) -> Document:
@@ -72,18 +72,18 @@ class Document:
     def of_passages(
         cls, name: str, title: str, passages: Iterable[Passage], version: Literal[1, 2] = 2
     ) -> Document:
-        """Return the document that consists of ``passages``, which have their places."""
+        """Return the document of ``passages``, whose offsets are already set."""
         stored = _PASSAGES.dump_json(tuple(passages), exclude_defaults=True)
         return cls(name, title, stored, version)
 
     @cached_property
     def passages(self) -> tuple[Passage, ...]:
-        """The blocks, with page, heading and offset in characters."""
+        """Return the blocks, with page, heading and offset in characters."""
         return _PASSAGES.validate_json(self.stored)
 
     @cached_property
     def digest(self) -> str:
-        """Hash title and blocks, alike on every machine."""
+        """Return a hash of title and blocks, equal on every machine."""
         hashed = blake2b(self.stored, digest_size=16)
         hashed.update(self.title.encode())
         if self.version > 1:
@@ -97,11 +97,11 @@ class Document:
 
 
 class Sources(NamedTuple):
-    """Documents in the order in which they were given, and what could not be read."""
+    """Documents in the order given, and notices of files that could not be read."""
 
     documents: tuple[Document, ...]
     notices: tuple[str, ...]
-    """One line for each file that is left out, or of which a part is missing; it has the name."""
+    """One line, with the name, for each file that is left out or read incompletely."""
 
 
 def read_sources(
@@ -112,13 +112,13 @@ def read_sources(
 ) -> Sources:
     """Return the documents in files and folders; blocks while it reads.
 
-    A folder is read with all below it, by name, without hidden files and without links. A file that
-    cannot be read, or whose format is not read, is a notice. ``progress`` is told how many files of
-    how many are done. Nothing is fetched from the network. ``reader`` takes the place of ours: a
-    function of a path, the class of a LangChain document loader, or the name of one.
+    A folder is read with its subfolders, by name, without hidden files and links. A file that cannot
+    be read, or has an unknown format, becomes a notice. ``progress`` gets the number of files done,
+    and of all files. Nothing is downloaded. ``reader`` replaces our reader: a function of a path,
+    the class of a LangChain document loader, or the name of either.
 
-    Raises InputError where a path is not there, and where no file can be read; SettingsError for a
-    reader that cannot be loaded; MissingPackage without the extra ``sources``.
+    Raises InputError for a missing path, or if no file can be read; SettingsError for a reader
+    that cannot be loaded; MissingPackage without the extra ``sources``.
 
     Example:
         >>> sources = read_sources(["notes.md", "reports"])  # doctest: +SKIP
@@ -168,10 +168,10 @@ def _unknown_notice(errors: Sequence[UnknownFormat]) -> str:
 
 
 def _files(paths: Sequence[Path], notices: list[str]) -> dict[Path, str]:
-    """Return each file once, with its name; names that are alike go with their folders."""
+    """Return each file once, with its name; equal names get their folders."""
     files_by_path: dict[str, tuple[str, Path]] = {}
     for path in paths:
-        if not os.path.exists(path):  # a name may be too long, or no name
+        if not os.path.exists(path):  # also for names that are too long or invalid
             raise InputError(f"{path}: no such file or folder; give a document or a folder of them")
         if path.is_dir():
             for real, name, file in _below(path, notices):
@@ -184,12 +184,12 @@ def _files(paths: Sequence[Path], notices: list[str]) -> dict[Path, str]:
 
 
 def _printable_name(name: str) -> str:
-    """Return a file's name on one line; bytes that are not UTF-8 as ``\\xe9``."""
+    """Return a file's name on one line, with invalid UTF-8 bytes as ``\\xe9``."""
     return " ".join(os.fsencode(name).decode("utf-8", "backslashreplace").splitlines())
 
 
 def _below(folder: Path, notices: list[str]) -> Iterator[tuple[str, str, Path]]:
-    """Yield the real path of each file below a folder, its path there, and the path to it."""
+    """Yield each file below a folder: its real path, its path in the folder, and its path."""
 
     def note_unreadable_folder(error: OSError) -> None:
         why = (error.strerror or str(error)).lower()
@@ -201,7 +201,7 @@ def _below(folder: Path, notices: list[str]) -> Iterator[tuple[str, str, Path]]:
         real, inside = os.path.realpath(at), Path(at).relative_to(folder)
         for name in sorted([*folders, *(name for name in files if not name.startswith("."))]):
             path = os.path.join(at, name)
-            if os.path.islink(path):  # what it leads to in the folder is read there
+            if os.path.islink(path):  # its target in the folder is read itself
                 if not Path(os.path.realpath(path)).is_relative_to(root):
                     why = "a link that leads out of its folder; give the file itself"
                     notices.append(f"{path}: {why}")
@@ -212,7 +212,7 @@ def _below(folder: Path, notices: list[str]) -> Iterator[tuple[str, str, Path]]:
 def _document(
     path: Path, name: str, process: ReadingProcess, reader: UserReader | None, notices: list[str]
 ) -> Document:
-    """Return the document in a file, out of the cache if it was read before."""
+    """Return the document in a file, from the cache if it was read before."""
     data = bytes_of(path, name)
     if not data.strip():
         raise InputError(f"{name}: an empty file")
@@ -224,7 +224,7 @@ def _document(
         document_with_notices = _read_once(name, own_place, partial(reader.read, file))
     if document_with_notices is None:
         format = find_format(name, data)
-        # A LaTeX file draws in others, so its own content does not tell what it says.
+        # A LaTeX file includes others, so its content alone is no key for the cache.
         place = locate_reading(content) if format.name != "latex" else None
         ours = partial(read_file, file, format, process)
         document_with_notices = _read_once(name, place, ours, has_title_page=format.name == "pdf")
@@ -237,9 +237,9 @@ def _document(
 def _read_once(
     name: str, place: Path | None, read: Callable[[], Reading | None], *, has_title_page: bool = False
 ) -> tuple[Document, list[str]] | None:
-    """Return the document that ``read`` makes, and its notices, out of the cache if it is there.
+    """Return the document from the cache or from ``read``, and its notices.
 
-    Returns None where ``read`` does. Raises InputError where nothing is read.
+    Returns None if ``read`` does. Raises InputError if there is no text.
     """
     if place is not None and (cached := _load_cached(place, name)) is not None:
         return cached
@@ -259,27 +259,27 @@ def _read_once(
     return document, [*fresh_reading.notices]
 
 
-# Documents on disk, each by its digest; and which document a file is, by the file's content
+# Documents on disk by their digests, and cached digests by the contents of files
 
 
 def documents_folder() -> Path:
-    """Return the folder of the cache that keeps each document that was read."""
+    """Return the folder of the cache that keeps documents."""
     return cache_folder() / "documents"
 
 
 def find_document_file(digest: str, folders: Iterable[Path]) -> Path | None:
     """Return the file of the document called ``digest``, in the first folder that has one."""
-    if not _DIGEST.fullmatch(digest):  # out of a stranger's run, it could lead anywhere
+    if not _DIGEST.fullmatch(digest):  # a stranger's run could make it lead anywhere
         return None
     files = (folder / f"{digest}.json" for folder in folders)
     return next((file for file in files if file.is_file()), None)
 
 
 def write_document(document: Document, folder: Path) -> Path:
-    """Keep ``document`` in ``folder`` by its digest, whole or not at all; return the file.
+    """Write ``document`` to ``folder`` by its digest, whole or not at all; return the file.
 
-    A document that the cache has is linked to, so that many runs keep it once. Raises OSError
-    where the folder cannot be written.
+    A document in the cache is linked, so that many runs share one copy. Raises OSError if the
+    folder cannot be written.
     """
     file, cached = folder / document.file, documents_folder() / document.file
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -293,9 +293,9 @@ def write_document(document: Document, folder: Path) -> Path:
 
 
 def read_document(file: Path, name: str) -> Document:
-    """Return the document in ``file``, under the name that its source has.
+    """Return the document in ``file``, called ``name``.
 
-    Raises InputError, with that name, where the file is not what was written.
+    Raises InputError, with this name, if the file was changed or is damaged.
     """
     try:
         content = file.read_bytes().removesuffix(b"}\n")
@@ -316,11 +316,11 @@ _DIGEST = re.compile("[0-9a-f]{32}")
 _TITLE = b'{"title": '
 _STORED = {1: b',\n"passages": ', 2: b',\n"blocks": '}
 _LONGEST_HEAD = 100_000
-"""Bytes in which the title of a document ends."""
+"""First bytes of a file, which include the document's title."""
 
 
 def _load_cached(place: Path, name: str) -> tuple[Document, list[str]] | None:
-    """Return what a file said when it was read before, and its notices."""
+    """Return the cached document of a file, and its notices; None without one."""
     with contextlib.suppress(OSError, ValueError, TypeError):
         digest, notices, left_out = json.loads(place.read_bytes())
         document = read_document(file := documents_folder() / f"{digest}.json", name)
@@ -331,7 +331,7 @@ def _load_cached(place: Path, name: str) -> tuple[Document, list[str]] | None:
 
 
 def _keep(document: Document, notices: list[str], place: Path | None) -> None:
-    """Keep what a file said; a folder that cannot be written costs time alone."""
+    """Cache the document of a file; warn if the folder cannot be written."""
     try:
         write_document(document, documents_folder())
         if place is not None:

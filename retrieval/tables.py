@@ -1,4 +1,4 @@
-"""Tables of values with commas, tabs or semicolons between them."""
+"""Read tables of values separated by commas, tabs or semicolons."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _FIGURE = re.compile(r"[^\w]*[-−+]?\d[\d.,\s]*\s*%?")
 
 
 def read_csv(text: str, builder: DocumentBuilder) -> None:
-    """Add a file of values to ``builder``: its first row names the columns, unless it has figures.
+    """Add a file of values to ``builder``: a first row without figures names the columns.
 
-    Raises InputError where it is no such file.
+    Raises InputError for other files.
     """
     csv.field_size_limit(10_000_000)
     try:
@@ -36,7 +36,7 @@ def read_csv(text: str, builder: DocumentBuilder) -> None:
 
 
 def add_values(rows: Sequence[Sequence[Cell]], builder: DocumentBuilder) -> None:
-    """Add rows of values: empty rows part tables, and a value alone in its row is a paragraph."""
+    """Add rows of values: empty rows separate tables, and lone values above one are paragraphs."""
     for filled, group in groupby(rows, key=lambda row: any(cell.text for cell in row)):
         table = [*group] if filled else []
         while table and sum(bool(cell.text) for cell in table[0]) == 1 and len(table[0]) > 1:

@@ -1,4 +1,4 @@
-"""Plain text: the first line is the title, the next paragraph the abstract, the rest the body."""
+"""Read plain text: the first line is the title, the next paragraph the abstract, the rest the body."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from dialectree.retrieval.blocks import Block, timely
 from dialectree.retrieval.builder import Cell, DocumentBuilder
 
 _ONE_PARAGRAPH = 160
-"""Characters; where a line is longer, the file has one line for each paragraph."""
+"""Characters of a line; in a file with a longer one, each line is a paragraph."""
 _NARROWEST = 40
-"""Characters; where lines are shorter, no text was broken into them."""
+"""Characters of a line; shorter lines are not broken prose."""
 _LONGEST_TITLE = 300
 _ITEM = re.compile(r"\s*(?:[-*•▪◦–]\s+|\(?\d{1,2}[.)]\s+|\[\d+\]\s+)\S")
 _BULLET = re.compile(r"^\s*[-*•▪◦–]\s+(?=\S)")
@@ -26,7 +26,7 @@ _RUNS_ON = re.compile(r"(?:[:,–—-]|\b(?:of|the|for|and|with|in|a|an|to|on|by
 
 
 def sound(text: str) -> str:
-    """Replace half characters by question marks, so that `text` can be encoded."""
+    """Replace lone surrogates by question marks, so that `text` can be encoded."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -35,7 +35,7 @@ _MARKDOWN = re.compile(r"^ {0,3}(?:#{1,6} +\S|\|.*\|[ \t]*$)", re.MULTILINE)
 
 
 def is_markdown(text: str) -> bool:
-    """Return whether a text that names no format has headings or tables of Markdown."""
+    """Return whether a text of unknown format has headings or tables of Markdown."""
     return _MARKDOWN.search(text) is not None
 
 
@@ -45,7 +45,7 @@ def read_text(text: str, builder: DocumentBuilder) -> None:
 
 
 def read_titled_text(text: str, builder: DocumentBuilder, title: str | None) -> None:
-    """Add a paper to ``builder``: its first line is its title; ``title`` may be given, too."""
+    """Add a paper to ``builder``: its first line is its title, which ``title`` may repeat."""
     paragraphs = _paragraphs(_leave_out_page_numbers(text, builder), is_whole_text=True)
     builder.title, authors, paragraphs = _title(paragraphs, title)
     if builder.title:
@@ -84,15 +84,15 @@ def _add_paragraphs(paragraphs: Sequence[list[str]], builder: DocumentBuilder) -
 
 
 def blocks_of(text: str) -> list[Block]:
-    """Return the headings and paragraphs of a body that is given as text, without captions.
+    """Return the headings and paragraphs of a body given as text, without captions.
 
-    Runs keep such bodies and the ids of their segments: they are cut as ever.
+    Old runs keep such bodies and the ids of their segments, so the cut must not change.
     """
     return _blocks(_paragraphs(text))
 
 
 def _paragraphs(text: str, *, is_whole_text: bool = False) -> list[list[str]]:
-    """Return the lines between empty lines; a number alone on one only of a ``is_whole_text`` text."""
+    """Return groups of lines between empty lines; lone numbers stay only if ``is_whole_text``."""
     paragraphs: list[list[str]] = []
     for part in timely(re.split(r"\n\s*\n|\f", text)):
         lines = [
@@ -109,7 +109,7 @@ def _title(
 ) -> tuple[str | None, list[str], list[list[str]]]:
     """Return the title, the lines of its authors and the paragraphs under them.
 
-    Beside a given ``title``, text at the top stays.
+    With a given ``title``, prose at the top is kept as text.
     """
     if not paragraphs:
         return None, [], []
@@ -133,7 +133,7 @@ def _title(
 
 
 def _blocks(paragraphs: Sequence[list[str]], *, is_whole_text: bool = False) -> list[Block]:
-    """Return blocks; captions, items, tables and short lines by themselves of a ``is_whole_text`` text."""
+    """Return blocks; if ``is_whole_text``, also captions, items, tables and single short lines."""
     words = blocks.words_of(line for lines in paragraphs for line in lines)
     followed = [len(line) for lines in paragraphs for line in lines[:-1]]
     width = max(_NARROWEST, median(followed or [0]))
@@ -154,7 +154,7 @@ def _blocks(paragraphs: Sequence[list[str]], *, is_whole_text: bool = False) -> 
 def _split_into_blocks(
     lines: Sequence[str], words: Counter[str], width: float, *, is_whole_text: bool
 ) -> Iterator[Block]:
-    """Return the headings and paragraphs among lines that no empty line parts."""
+    """Yield the headings and paragraphs in lines without an empty line between them."""
     if is_whole_text and (rows := _rows(lines)):
         yield from (Block("\t".join(row), "row" if at else "names") for at, row in enumerate(rows))
         return
@@ -169,7 +169,7 @@ def _split_into_blocks(
 
 
 def _rows(lines: Sequence[str]) -> list[list[str]]:
-    """Return the cells of lines that tabs or bars part into as many columns; else nothing."""
+    """Return the cells of lines that tabs or bars split into equally many columns, else []."""
     for sign in "\t|":
         rows = [line.strip(" " if sign == "\t" else " |").split(sign) for line in lines]
         if len(lines) > 1 and all(sign in line for line in lines) and len({*map(len, rows)}) == 1:
@@ -179,9 +179,9 @@ def _rows(lines: Sequence[str]) -> list[list[str]]:
 
 
 def _groups(lines: Sequence[str], width: float, *, is_whole_text: bool) -> list[tuple[bool, list[str]]]:
-    """Return the lines of each paragraph or item, and whether the first of them is its heading.
+    """Return the lines of each paragraph or item, and whether its first line is a heading.
 
-    Of a ``is_whole_text`` text, lines that are too short for broken prose are one paragraph each.
+    If ``is_whole_text``, each line that is too short for broken prose is a paragraph.
     """
     underlined = set[int]()
     text_lines: list[str] = []
@@ -207,7 +207,7 @@ def _groups(lines: Sequence[str], width: float, *, is_whole_text: bool) -> list[
 
 
 def _is_heading(line: str, above: str, below: str, width: float) -> bool:
-    """Tell a heading from a line in the middle of a sentence that looks like one."""
+    """Return whether a line is a heading, not part of a sentence that looks like one."""
     text = line.strip()
     if _MARKED.match(line) or sections.is_caption(text):
         return len(line) < 200 and not sections.is_caption(text)
@@ -220,6 +220,6 @@ def _is_heading(line: str, above: str, below: str, width: float) -> bool:
     runs_on = len(above) > 0.8 * width and not _ENDED.search(above)
     if runs_on and text.endswith("."):
         return False
-    # No single sign tells: a heading may stand under a formula, or over "k-means ...".
+    # One sign is too little: a heading may be below a formula, or above "k-means ...".
     signs = [runs_on, len(text) > 0.8 * width, below.lstrip()[:1].islower()]
     return signs.count(True) < 2

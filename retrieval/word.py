@@ -1,4 +1,4 @@
-"""Word files: every part with text, by the local names of its elements."""
+"""Read Word files: every part with text, by the local names of its elements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dialectree.retrieval.builder import Cell, DocumentBuilder, add_brackets, lo
 from dialectree.retrieval.charts import read_chart
 
 _PARTS: tuple[tuple[str, BlockKind], ...] = (
-    # order in the document; what its paragraphs are
+    # in the order of the document; the kind of their paragraphs
     (r"word/document\d*\.xml", "paragraph"),
     (r"word/(?:footnotes|endnotes)\d*\.xml", "note"),
     (r"word/(?:charts/chart|diagrams/data)\d*\.xml", "note"),
@@ -21,16 +21,16 @@ _PARTS: tuple[tuple[str, BlockKind], ...] = (
     (r"word/comments\d*\.xml", "note"),
 )
 _TEMPLATES = "word/glossary/"
-"""Building blocks that an author may insert: no text of the document."""
+"""Building blocks for authors to insert, outside the document's text."""
 _BREAKS = {"tab": " ", "br": "\n", "cr": "\n", "ptab": " ", "noBreakHyphen": "-"}
 _PROPERTIES = ("rPr", "pPr", "tblPr", "trPr", "tcPr", "sectPr", "sdtPr", "instrText", "delInstrText")
-"""Elements without text that is shown."""
+"""Elements without visible text."""
 _MOVED = ("moveFrom", "del")
 _OFF = ("0", "false", "off", "none")
 
 
 def read_word(data: bytes, builder: DocumentBuilder) -> None:
-    """Add a Word file to ``builder``. Raises InputError where it cannot be one."""
+    """Add a Word file to ``builder``. Raises InputError for other files."""
     texts = unpack_parts(data, format="Word")
     if not any(re.fullmatch(_PARTS[0][0], name) for name in texts):
         raise InputError("damaged, or another kind of file (it has no Word document)")
@@ -38,7 +38,7 @@ def read_word(data: bytes, builder: DocumentBuilder) -> None:
 
 
 class _WordFile:
-    """The parts of one file, and what its styles say."""
+    """The parts of one file, and its styles."""
 
     def __init__(self, texts: dict[str, bytes], builder: DocumentBuilder) -> None:
         self._texts, self._builder = texts, builder
@@ -128,7 +128,7 @@ class _WordFile:
         return self._styles.get(_value(paragraph.find("{*}pPr/{*}pStyle")), _Style())
 
     def _text(self, element: Any, style: _Style) -> str:
-        """Return the words of a paragraph or a run; those of its text boxes come after it."""
+        """Return the words of a paragraph or a run; its text boxes are added after it."""
         pieces: list[str] = []
         for child in element:
             tag = local_name(child)
@@ -176,7 +176,7 @@ class _WordFile:
 
 
 class _Style:
-    """What a style says of its text."""
+    """The marks that a style gives its text."""
 
     name = ""
     hidden = struck = outlined = listed = False
@@ -202,7 +202,7 @@ class _Style:
 
 
 def _read_styles(data: bytes | None) -> dict[str, _Style]:
-    """Return the styles by id, each with what it inherits."""
+    """Return the styles by id, with inherited marks."""
     if data is None:
         return {}
     elements = {read_attribute(style, "styleId"): style for style in _parse_part(data).iter("{*}style")}
@@ -222,7 +222,7 @@ def _read_styles(data: bytes | None) -> dict[str, _Style]:
 
 
 def _parse_part(data: bytes) -> Any:
-    """Return the tree of a part, without the twins that older programs are given."""
+    """Return the tree of a part, without duplicate contents for older programs."""
     root = parse_xml(data)
     for twin in [*root.iter("{*}Fallback")]:
         if (choice := twin.getprevious()) is not None and any(_texts_of(choice)):
@@ -231,12 +231,12 @@ def _parse_part(data: bytes) -> Any:
 
 
 def _texts_of(element: Any) -> Iterator[str]:
-    """Yield the text nodes of an element that a reader could see, and deleted ones."""
+    """Yield the visible text of an element, and deleted text."""
     return iterate_texts(element, "t", "delText")
 
 
 def _children(element: Any, tag: str) -> Iterator[Any]:
-    """Yield the children with a tag, those in content controls and insertions included."""
+    """Yield the children with a tag, also those in content controls and insertions."""
     for child in element:
         if local_name(child) == tag:
             yield child
@@ -262,7 +262,7 @@ def _is_on(element: Any) -> bool:
 
 
 def _symbol(code: str) -> str:
-    """Return a character of a symbol font, where it is one of Unicode as well."""
+    """Return the Unicode character for a code in a symbol font, or ""."""
     number = int(code, 16) if re.fullmatch("[0-9A-Fa-f]{1,6}", code) else 0
     return chr(number) if 0x20 < number < 0xE000 else ""
 

@@ -1,4 +1,4 @@
-"""The words of a text as ToD and earlier versions search them."""
+"""Split texts into words as ToD and earlier versions search them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 from bm25s.stopwords import STOPWORDS_EN
 
 _WIDE = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"
-"""A character of Chinese or Japanese, which are written without blanks."""
+"""A character of Chinese or Japanese, which have no blanks."""
 _WIDE_SIGN = re.compile(_WIDE)
 _WORD = re.compile(rf"{_WIDE}+|(?:(?!{_WIDE})\w)+")
 _ANY_WORD = re.compile(r"\w+")

@@ -5,7 +5,7 @@ From the root of the repository, 33 lines of a demonstration at 80 columns::
     .venv/bin/python docs/images/terminal_picture.py docs/images/terminal.png 80 33 \
         "dialectree demo rsd --fast"
 
-The first lines are on the picture; of a longer output the rest is cut off.
+The picture shows the first lines; the rest of a longer output is cut off.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
 COLUMN, LINE, MARGIN = 10, 21, 16
-"""Pixels; a column is as wide as a sign of DejaVu Sans Mono at 16.6 px."""
+"""Pixels; a column is as wide as a character of DejaVu Sans Mono at 16.6 px."""
 PAGE = (
     "<meta charset=utf-8><style>body {{margin: 16px; background: {background}; "
     "color: {foreground}}}"
@@ -42,7 +42,7 @@ def screen(command: str, columns: int, lines: int) -> str:
         new = [*tmux, "new-session", "-d", *size, "-c", folder, prompt]
         subprocess.run(new, check=True, env=environment)
         subprocess.run([*tmux, "wait-for", "done"], check=True)
-        time.sleep(0.5)  # the terminal draws what has come
+        time.sleep(0.5)  # the terminal draws the output
         capture = [*tmux, "capture-pane", "-e", "-p", "-S", "-"]
         shown = subprocess.run(capture, check=True, capture_output=True, text=True).stdout
         subprocess.run([*tmux, "kill-server"], check=True)

@@ -1,9 +1,9 @@
-"""An assistant that compares the papers of a folder, by letting them debate.
+"""Run an assistant that compares the papers of a folder by a debate.
 
     python literature_assistant.py openai:NAME papers "How do these two save memory?"
 
-It reads files in that folder and nowhere else. Any OpenAI-compatible endpoint will do:
-OPENAI_BASE_URL and OPENAI_API_KEY say which.
+It reads only files in that folder. It uses the OpenAI-compatible endpoint in OPENAI_BASE_URL,
+with OPENAI_API_KEY.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ question is about debate its topic. Answer from what comes back, and name the pa
 
 
 def literature_assistant(chat: BaseChatModel, folder: Path, **settings: Any) -> Any:
-    """Return the agent; ``settings`` are those of its debates, such as ``model``."""
+    """Return the agent; ``settings`` are for its debates, such as ``model``."""
 
     @tool
     def list_papers() -> list[str]:
@@ -38,7 +38,7 @@ def literature_assistant(chat: BaseChatModel, folder: Path, **settings: Any) -> 
 
 
 async def main(model: str, folder: str, question: str) -> None:
-    """Ask the assistant; show the topics as they are debated, then the answer."""
+    """Ask the assistant; print each topic during its debate, then the answer."""
     agent = literature_assistant(init_chat_model(model), Path(folder), model=model)
     given, answer = {"messages": [("user", question)]}, ""
     async for mode, data in agent.astream(given, stream_mode=["custom", "values"]):

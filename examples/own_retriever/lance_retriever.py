@@ -1,4 +1,4 @@
-"""Let a debate argue from a LanceDB table, which lies in a folder of this machine.
+"""Let a debate argue from a LanceDB table in a folder of this machine.
 
 pip install lancedb
 LANCE=notes.lance dialectree answer "..." --retriever lance_retriever:notes

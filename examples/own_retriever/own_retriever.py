@@ -1,7 +1,7 @@
-"""Let a debate argue from what your own search finds: here the full-text search of SQLite.
+"""Let a debate argue from the results of your own search: here the full-text search of SQLite.
 
-Any LangChain retriever takes its place: of the web, of a vector database, of a search engine. The
-debate keeps what the retriever returned, so that it can be resumed, contested and replayed.
+Any LangChain retriever can replace it: of the web, a vector database or a search engine. The debate
+keeps the retriever's answers, so that it can be resumed, contested and replayed.
 
     python own_retriever.py openai:NAME archive.db "Can large ships use the harbour of Aden?"
 
@@ -62,7 +62,7 @@ def archive() -> Archive:
 
 
 def main(model: str, path: str, question: str) -> None:
-    """Debate the question and print the answer with the sentences that it rests on.
+    """Debate the question and print the answer with the sentences that it cites.
 
     A new archive is filled with a few texts.
     """

@@ -14,7 +14,7 @@ GIVEN: dict[str, Any] = {"question": "Is fire hot?", "options": ["yes", "no"]}
 
 
 def said(call: Asked, label: str, confidence: float = 0.9) -> AgentReply:
-    """Say something that only this agent says in this round."""
+    """Return a reply that only this agent gives in this round."""
     reasoning = f"{call.speaker} in round {call.round} has its reasons"
     return AgentReply(reasoning=reasoning, label=label, confidence=confidence)
 

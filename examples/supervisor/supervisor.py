@@ -1,4 +1,4 @@
-"""A supervisor that leaves hard questions to a debate, and passes easy ones by.
+"""Run a supervisor that gives hard questions to a debate, and answers easy ones itself.
 
 Settings come from the environment: OPENAI_BASE_URL and OPENAI_API_KEY name an OpenAI-compatible
 endpoint whose models call tools, DIALECTREE_MODEL its model, as in ``openai:NAME``.
@@ -32,13 +32,13 @@ PROMPT = (
 
 
 def team(model: BaseChatModel) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """Return a supervisor of a debate; ``model`` is the supervisor's own."""
+    """Return the supervisor of a debate; ``model`` is the model of the supervisor."""
     supervisor = create_supervisor([chat_graph("tsd")], model=model, prompt=PROMPT)
     return supervisor.compile(checkpointer=InMemorySaver(), name="team")
 
 
 async def main(question: str) -> None:
-    """Ask the team, and print all that is said in its chat."""
+    """Ask the team, and print all messages of its chat."""
     model = init_chat_model(os.environ.get("DIALECTREE_MODEL", "openai:gpt-5-mini"))
     thread: RunnableConfig = {"configurable": {"thread_id": "1"}}
     ended = await team(model).ainvoke({"messages": [("user", question)]}, thread)

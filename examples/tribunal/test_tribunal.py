@@ -38,7 +38,7 @@ def court(concessions: str = "", asks: str = "", rules: str = "C") -> Script:
 
 
 def spoken(script: Script, runs: Path, **settings: Any) -> tuple[str, dialectree.Verdict | None]:
-    """Return who was asked, in order, those side by side by their letters, and the verdict."""
+    """Return the speakers in order, simultaneous ones by their letters, and the verdict."""
     model = ScriptedModel(script=script)
     record = dialectree.run("tribunal", **GIVEN, **settings, model=model, runs=runs, cache=False)
     who = (f"{call.speaker or 'judge'}{call.round}" for call in model.calls)

@@ -1,8 +1,8 @@
-"""An agent that verifies before it answers: it can check a claim, and no answer passes unverified.
+"""Run an agent that verifies its answers: it can check a claim, and each answer is verified.
 
     python verifying_agent.py openai:NAME "Why is the sky blue?"
 
-Any OpenAI-compatible endpoint will do: OPENAI_BASE_URL and OPENAI_API_KEY say which.
+It uses the OpenAI-compatible endpoint in OPENAI_BASE_URL, with OPENAI_API_KEY.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ it. State only what you would bet on."""
 
 
 def verifying_agent(chat: BaseChatModel, **settings: Any) -> Any:
-    """Return the agent; ``settings`` are those of its debates, such as ``model``."""
+    """Return the agent; ``settings`` are for its debates, such as ``model``."""
     check = dialectree.as_tool("art", name="check_claim", **settings)
     gate = dialectree.ClaimGate(min=0.6, action="revise", rounds=1, **settings)
     return create_agent(chat, tools=[check], middleware=[gate], system_prompt=PROMPT)
 
 
 async def main(model: str, question: str) -> None:
-    """Ask the agent, and print its answer and what was found about each claim."""
+    """Ask the agent, and print its answer and the finding about each claim."""
     agent = verifying_agent(init_chat_model(model), model=model)
     result = await agent.ainvoke({"messages": [("user", question)]})
     print(result["messages"][-1].text)

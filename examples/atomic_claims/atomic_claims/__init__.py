@@ -20,7 +20,7 @@ class Settings(dt.ProtocolSettings):
     settled_by: str = dt.option("art", group="Atomic claims", common=True)
     """The protocol that settles each atomic claim."""
     most: int = dt.option(4, ge=1, le=12, group="Atomic claims")
-    """How many atomic claims there are at most."""
+    """Largest number of atomic claims."""
 
 
 class Split(BaseModel):
@@ -37,14 +37,14 @@ class Whole(BaseModel):
 
 
 def ruling(probability: float, rationale: str) -> dict[str, Any]:
-    """Return the verdict on a claim by its probability."""
+    """Return the verdict on a claim with this probability."""
     label = "True" if probability > 0.5 else "False"
     sure = {"confidence": probability, "confidence_source": "probability"}
     return {"answer": label, "label": label, "rationale": rationale, **sure}
 
 
 def as_one(talk: dt.Talk) -> dict[str, Any]:
-    """Rule as the one call of the baseline says."""
+    """Return the ruling of the baseline, which is one call."""
     return ruling(talk.last["probability"], talk.last["rationale"])
 
 

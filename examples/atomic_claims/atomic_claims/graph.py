@@ -14,7 +14,7 @@ from atomic_claims import whole as script
 
 
 class Part(TypedDict):
-    """One atomic claim, and how far its debate supports it, 0 to 1; None where that stays open."""
+    """One atomic claim, and its support by its debate, 0 to 1; None if that stays open."""
 
     id: str
     text: str
@@ -22,7 +22,7 @@ class Part(TypedDict):
 
 
 class AtomicClaims(dt.Debate):
-    """A claim and its parts; those that are settled side by side are added up."""
+    """A claim and its parts; the state collects parts that are settled side by side."""
 
     parts: list[Part]
     settled: Annotated[list[Part], operator.add]
@@ -43,12 +43,12 @@ async def splitter(state: dt.Question, runtime: Runtime[Settings]) -> dict[str, 
 
 
 def each_part(state: AtomicClaims) -> list[Part]:
-    """Return what is settled, all at once."""
+    """Return the parts to settle, all at once."""
     return state["parts"]
 
 
 async def settled(part: Part, runtime: Runtime[Settings]) -> dict[str, list[Part]]:
-    """Let the other protocol debate a part. A debate is alone in its step."""
+    """Let the other protocol debate a part. This step does nothing else, as a debate requires."""
     name, text = runtime.context.settled_by, part["text"]
     question = f"Is it true that {text.rstrip('.')}? Answer Yes or No."
     asked = dt.question_for(name, question, options=("Yes", "No"), claim=text)
@@ -57,7 +57,7 @@ async def settled(part: Part, runtime: Runtime[Settings]) -> dict[str, list[Part
 
 
 def support(verdict: dt.Verdict) -> float | None:
-    """Return how far a verdict supports what it is about, whatever its protocol rules."""
+    """Return a verdict's support for its claim, 0 to 1, for the verdicts of any protocol."""
     if verdict.probability is not None or verdict.answer is None:
         return verdict.probability
     yes = 1.0 if verdict.confidence is None else verdict.confidence

@@ -16,9 +16,9 @@ class Settings(ProtocolSettings):
     """The settings of a council."""
 
     members: int = option(3, ge=2, le=8, group="Council", common=True)
-    """How many members answer; each can have a model of its own."""
+    """Number of members that answer; each can have a model of its own."""
     merged: int = option(2, ge=1, le=8, group="Council")
-    """How many of the best-ranked answers the chair merges."""
+    """Number of best-ranked answers that the chair merges."""
 
 
 class AnswerReply(BaseModel):
@@ -48,7 +48,7 @@ def answers(talk: Talk) -> dict[str, str]:
 
 
 def shown(talk: Talk, member: str) -> dict[str, str]:
-    """Return the others whom a member ranks, by letters, in an order drawn from the seed."""
+    """Return the other answers by letters, in an order drawn from the seed, for a member to rank."""
     draw = partial(chance.seed, talk.settings.seed, talk.input["question"], member)
     return dict(zip(ascii_uppercase, sorted({*answers(talk)} - {member}, key=draw), strict=False))
 

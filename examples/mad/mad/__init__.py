@@ -13,7 +13,7 @@ class Settings(GroundedSettings):
     """The settings of a multi-agent debate."""
 
     rounds: int = option(3, ge=1, le=5, group="Debate", common=True)
-    """How many rounds there are at most."""
+    """Largest number of rounds."""
 
 
 class Argument(BaseModel):
@@ -47,7 +47,7 @@ class Choice(BaseModel):
 
 
 def decided(talk: Talk) -> bool:
-    """Stop where the moderator has found the answer."""
+    """Return whether the moderator has found the answer, which ends the debate."""
     return talk.last.get("decided") is True
 
 

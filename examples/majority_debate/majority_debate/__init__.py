@@ -1,4 +1,4 @@
-"""Majority debate: three agents answer side by side, round by round; then they are counted."""
+"""Majority debate: three agents answer side by side, round by round, and then vote."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -26,9 +26,9 @@ class Settings(GroundedSettings):
     """The settings of a majority debate."""
 
     rounds: int = option(2, ge=1, le=5, group="Debate", common=True)
-    """How often each agent answers."""
+    """Number of answers from each agent."""
     stop_when_agreed: bool = option(False, group="Debate")
-    """End the rounds once all agents answer alike; the paper holds them all."""
+    """End the rounds once all agents agree; the paper always plays all rounds."""
 
 
 class AgentReply(BaseModel):
@@ -44,17 +44,17 @@ def lettered(talk: Talk) -> dict[str, str]:
 
 
 def labels(talk: Talk) -> dict[str, list[str]]:
-    """Close the set that a reply points into."""
+    """Return the labels that a reply may name."""
     return {"label": [*lettered(talk)]}
 
 
 def before(talk: Talk) -> dict[str, Any]:
-    """Return what an agent reads: the options, and what was said in the round before."""
+    """Return the material of an agent: the options, and the replies of the round before."""
     return {"options": lettered(talk), "before": talk.in_round(talk.round - 1)}
 
 
 def vote(talk: Talk) -> Mapping[str, Any] | None:
-    """Rule what most agents say; of answers with as many votes the seed draws one."""
+    """Rule for the answer with most votes; the seed draws one of tied answers."""
     last = talk.in_round(talk.round)
     votes = Counter(sorted(turn["label"] for turn in last))
     if not votes:

@@ -21,7 +21,7 @@ class Settings(GroundedSettings):
     """The settings of a ReConcile debate."""
 
     rounds: int = option(3, ge=0, le=5, group="Debate", common=True)
-    """How many rounds of discussion follow the first answers at most."""
+    """Most rounds of discussion after the first answers."""
 
 
 class AgentReply(BaseModel):
@@ -34,24 +34,24 @@ class AgentReply(BaseModel):
 
 def grouped(talk: Talk) -> dict[str, list[Any]]:
     """Return the last answer of each agent, by letters, the most frequent letter first."""
-    last = {turn["name"]: turn for turn in talk.said}  # an agent who fails keeps the one before
+    last = {turn["name"]: turn for turn in talk.said}  # an agent that fails keeps its last answer
     groups = {a: [last[n] for n in sorted(last) if last[n]["label"] == a] for a in ascii_uppercase}
     return {a: groups[a] for a in sorted(groups, key=lambda a: -len(groups[a])) if groups[a]}
 
 
 def weight(confidence: float) -> float:
-    """Return what a vote weighs: the table in the code of the paper (`trans_confidence`)."""
+    """Return the weight of a vote, by the table in the paper's code (`trans_confidence`)."""
     steps = (confidence > 0.6, confidence >= 0.8, confidence >= 0.9, confidence >= 1)
     return (0.1, 0.3, 0.5, 0.8, 1.0)[sum(steps)]
 
 
 def over(talk: Talk) -> bool:
-    """Stop where all agents, two at least, give one answer, or where the rounds are spent."""
+    """Return whether all agents, two at least, agree, or the rounds are over."""
     return [*map(len, grouped(talk).values())] in ([2], [3]) or talk.round > talk.settings.rounds
 
 
 def vote(talk: Talk) -> dict[str, Any]:
-    """Rule the answer of the largest weight; of answers with the same weight the seed draws one."""
+    """Rule for the answer with the largest weight; the seed draws one of tied answers."""
     groups = grouped(talk)
     weights = {a: round(sum(weight(t["confidence"]) for t in groups[a]), 1) for a in sorted(groups)}
     tied = [label for label, weighs in weights.items() if weighs == max(weights.values())]

@@ -18,9 +18,9 @@ class Settings(GroundedSettings):
     """The settings of a tribunal."""
 
     rounds: int = option(2, ge=1, le=5, group="Debate", common=True)
-    """How often each advocate pleads at most. In the first round none has read another."""
+    """Most pleas of each advocate. In the first round, advocates see no other pleas."""
     questions: int = option(2, ge=0, le=5, group="Debate", common=True)
-    """How many questions the judge may ask single advocates after that."""
+    """Most questions that the judge may then ask single advocates."""
 
 
 class Plea(BaseModel):
@@ -41,7 +41,7 @@ class Judgment(BaseModel):
 
 
 def standing(talk: Talk) -> list[str]:
-    """Return who has not conceded. Where all who stand concede at once, they stand on."""
+    """Return the advocates who have not conceded. If all the rest concede at once, they stay."""
     stand = [*"ABCDEF"[: len(talk.input["options"])]]
     for number in range(2, talk.round + 1):
         sides = {turn["name"]: turn.get("sides_with") for turn in talk.in_round(number)}
@@ -50,7 +50,7 @@ def standing(talk: Talk) -> list[str]:
 
 
 def ids(talk: Talk) -> dict[str, list[str]]:
-    """Return which options a speaker may name, and whom the judge may ask while it may."""
+    """Return the options that a speaker may name, and the advocates that the judge may ask."""
     stand = standing(talk)
     put = sum(turn.get("asks", "nobody") != "nobody" for turn in talk.said)
     asks = ["nobody", *(stand if put < talk.settings.questions else [])]
@@ -59,18 +59,18 @@ def ids(talk: Talk) -> dict[str, list[str]]:
 
 
 def pleads(talk: Talk) -> bool:
-    """Let those plead who stand, or only the one whom the judge has asked."""
+    """Return whether a speaker pleads: one that the judge has asked, else all who stand."""
     return talk.name in talk.last.get("asks", standing(talk))
 
 
 def heard(talk: Talk) -> bool:
-    """Let the judge speak once the pleas are over. Stop where it has no question."""
+    """Return whether the pleas are over, and no question of the judge is open."""
     open = talk.last.get("asks", "nobody") != "nobody" and talk.last["round"] == talk.round
     return not open and (talk.round >= talk.settings.rounds or len(standing(talk)) == 1)
 
 
 def rule(talk: Talk) -> dict[str, object]:
-    """Rule as the judge does. Undecided leaves the question open."""
+    """Return the judge's ruling; the question stays open if it is undecided."""
     said = {name: talk.last[name] for name in ("label", "rationale", "confidence")}
     if said["label"] == "undecided":
         return {"answer": None, "rationale": said["rationale"], "notes": ["the judge is undecided"]}
