@@ -211,7 +211,7 @@ def _remove_unused(places: Iterable[Path]) -> None:
 def _index_documents(
     documents: Sequence[Document], rules: Rules, folder: Path | None, progress: Progress
 ) -> CorpusFiles:
-    """Cut and index documents; write the corpus to ``folder``, unless that is None."""
+    """Cut and index documents; write the corpus to ``folder``, if given."""
     lists: dict[str, array[int]] = {name: array("q") for name in _NUMBERS}
     row, marks, starts = lists["row"], lists["marks"], lists["starts"]
     texts, rows, vocabulary = bytearray(), dict[bytes, int](), dict[str, int]()

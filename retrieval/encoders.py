@@ -199,7 +199,7 @@ def _missing(place: ModelPlace, why: str) -> ModelUnavailable:
 
 
 class RemoteEncoder:
-    """The embedding model ``model`` at ``url``, or at OpenAI if that is None."""
+    """The embedding model ``model`` at ``url``, by default at OpenAI."""
 
     batch = 256
 

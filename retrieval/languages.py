@@ -85,7 +85,7 @@ _LOOKED_AT = 4_000
 
 
 def detect_language(text: str) -> str:
-    """Return the ISO code of the language of ``text``; "en" if there is no evidence.
+    """Return the ISO code of the language of ``text``; "en" without evidence.
 
     It knows the languages of :data:`LANGUAGES`, and those of some scripts.
     """

@@ -83,7 +83,7 @@ def read_book(data: bytes, builder: DocumentBuilder, read_chapter: Callable[[str
     }
     chapters = [files.get(read_attribute(item, "idref"), "") for item in tree.iter("{*}itemref")]
     if not _find_locked(parts).isdisjoint(chapters):
-        raise InputError("an encrypted book, which only its own reader opens; give its text")
+        raise InputError("an encrypted book, locked to one reading program; give its text")
     for name in chapters:
         if name in parts:
             read_chapter(name, parts[name])

@@ -54,7 +54,7 @@ class Reranked:
     """A material with a cross-encoder that reorders the best segments for a query."""
 
     def __init__(self, material: Material, name: str, by: Reranker | None, retrievals: Retrievals) -> None:
-        """Take the cross-encoder called ``name``; ``by`` is None if only a run's record names it."""
+        """Take the cross-encoder called ``name``; ``by`` may be None if only a run's record names it."""
         self._material, self._name, self._by = material, name, by
         self._retrievals = retrievals
 

@@ -239,7 +239,7 @@ def _read_once(
 ) -> tuple[Document, list[str]] | None:
     """Return the document from the cache or from ``read``, and its notices.
 
-    Returns None if ``read`` does. Raises InputError if there is no text.
+    Returns None if ``read`` does. Raises InputError for a reading without text.
     """
     if place is not None and (cached := _load_cached(place, name)) is not None:
         return cached
