@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
@@ -27,6 +27,8 @@ from dialectree.models.asking import (
     Form,
     Ids,
     Message,
+    PromptForm,
+    Schema,
     ValidReply,
     Wording,
     form,
@@ -40,7 +42,7 @@ from dialectree.models.run import Run, run_of
 from dialectree.models.specs import resolve
 from dialectree.prompts import Prompt
 from dialectree.protocols.inside import inside
-from dialectree.protocols.settings import settings
+from dialectree.protocols.settings import ProtocolSettings, settings
 from dialectree.records import Call, Place, Turn
 from dialectree.system.platform_internals import graph_step
 from dialectree.text import format_list
@@ -85,85 +87,132 @@ async def ask(
     """
     context, run = settings(runtime), run_of(runtime)
     words = prompts.load(prompt, run.prompt_version(prompt))
-    turn = Turn.at(place).model_copy()
-    turn.take = max(turn.take, inside.get().take)
-    turn.protocol = "" if context.protocol == run.protocol else context.protocol
-    if not turn.step and not (context.declaration and context.declaration.order.phases):
-        turn.step = graph_step()  # no phases order the transcript, so the steps of the graph do
-    speaker_model = context.speaker(place.role, place.name) if model is None else model
-    spec = resolve(speaker_model, context)
+    turn = _make_turn(place, context, run)
+    spec = resolve(context.speaker(place.role, place.name) if model is None else model, context)
     prompt_form = await run.prompt_form(context, spec)
-    here = reading.get()
-    word = partial(_question, words, values, context.language, at_most)
-    full_question = word(reply, ids or {}, suggested or {})
+    pose = partial(_question, words, values, context.language, at_most)
+    full = pose(reply, ids or {}, suggested or {})
     medium: _Question | None = None
     if prompt_form == "medium" or run.has_medium_form:
         if by_text is None:
-            medium = word(reply, ids or {}, suggested or {}, medium=True)
+            medium = pose(reply, ids or {}, suggested or {}, medium=True)
         else:
-            medium = word(by_text.reply, by_text.ids, by_text.suggested, medium=True, by_text=True)
-    if full_question.posed is not None:
-        max_tokens = max_tokens and max_tokens + full_question.posed.tokens
+            medium = pose(by_text.reply, by_text.ids, by_text.suggested, medium=True, by_text=True)
 
-    def read_call(call: Call) -> ValidReply[Reply]:
-        doubts: list[Doubt] = []
-        citations = NOTHING
-        if call.source == "person":  # a person writes the protocol's own fields
-            valid = _read(reply, ids or {}, call, words)
-        elif call.prompt_form == "medium" and medium is not None:
-            call, doubts = _trim_reply(asking, call)
-            answer, citations = medium.read(call, words, turn)
-            valid = by_text.read(answer) if by_text else cast("Reply", answer)
-        else:
-            if call.prompt_form == "small":
-                call, doubts = _trim_reply(asking, call)
-            answer, citations = full_question.read(call, words, turn)
-            valid = cast("Reply", answer)
-        if check is not None and (wrong := check(valid)):
-            raise Fault("invalid", wrong)
-        if call.source != "person":
-            if conflict is not None and (wrong := conflict(valid)):
-                raise Fault("conflict", wrong)
-            if copy_check is not None:
-                doubts += copy_check.find_copies(valid)
-        return ValidReply(valid, citations, tuple(doubts))
+    def find_schema(prompt_form: PromptForm) -> Schema:
+        return replace(asking, prompt_form=prompt_form).adapt_to_prompt_form().form.full
 
+    rules = _ReplyRules(check, conflict, by_text, copy_check)
+    reader = _ReplyReader(reply, ids or {}, words, turn, full, medium, rules, find_schema)
+    if full.posed is not None:
+        max_tokens = max_tokens and max_tokens + full.posed.tokens
     asking = Asking(
         context,
         turn,
         words.label,
         spec,
-        full_question.messages,
-        full_question.form,
+        full.messages,
+        full.form,
         sampling(words.temperature, turn.random_seed(context.seed), max_tokens, words.top_p),
         _trace(turn, words.label, reply.__name__),
         # OpenAI's API caches prompts by itself.
-        0 if spec.openai_compatible else len(replace_surrogates(full_question.shared)),
+        0 if spec.openai_compatible else len(replace_surrogates(full.shared)),
         prompt_form,
         medium.wording() if medium else None,
-        tuple(full_question.posed.shown) if full_question.posed else (),
-        read_call,
+        tuple(full.posed.shown) if full.posed else (),
+        reader.read_call,
         tell=partial(tell, runtime, turn.node),
     )
     try:
-        answer = await _valid_reply(run, asking, read_call)
+        answer = await _valid_reply(run, asking, reader.read_call)
     except PartFailed as error:
         error.role, error.speaker = turn.role, turn.called or turn.name
         raise
-    valid, citations = answer.reply, answer.citations
+    fields = dict(told(answer.reply)) if told else answer.reply.model_dump(mode="json")
+    label = None if names is None else names(answer.reply) or ""
+    await _tell_turn(runtime, turn, answer, {"fields": fields, "names": label})
+    return answer.reply
+
+
+def _make_turn(place: Place, context: ProtocolSettings, run: Run) -> Turn:
+    """Return the turn that is spoken at ``place``, in the pass and the protocol under way."""
+    turn = Turn.at(place).model_copy()
+    turn.take = max(turn.take, inside.get().take)
+    turn.protocol = "" if context.protocol == run.protocol else context.protocol
+    if not turn.step and not (context.declaration and context.declaration.order.phases):
+        turn.step = graph_step()  # no phases order the transcript, so the steps of the graph do
+    return turn
+
+
+async def _tell_turn(
+    runtime: Runtime[Any], turn: Turn, answer: ValidReply[Any], content: Mapping[str, JsonValue]
+) -> None:
+    """Tell what was said: notes on the reply, then the turn with its evidence and marks."""
     notes, evidence = [doubt.note for doubt in answer.doubts], dict[str, Any]()
-    if here is not None:
-        notes += await here.keep(turn.spot(), citations)
-        evidence = citations.make_record_fields()
+    if (here := reading.get()) is not None:
+        notes += await here.keep(turn.spot(), answer.citations)
+        evidence = answer.citations.make_record_fields()
     for note in notes:
         tell(runtime, turn.node, "noted", {"note": f"{turn.speaking()}: {note}"})
-    fields = dict(told(valid)) if told else valid.model_dump(mode="json")
-    label = None if names is None else names(valid) or ""
-    spoke = {**turn.model_dump(exclude={"node"}), "fields": fields, "names": label, **evidence}
-    if answer.doubts:
-        spoke["marks"] = [*dict.fromkeys(doubt.mark for doubt in answer.doubts)]
-    tell(runtime, turn.node, "spoke", spoke)
-    return valid
+    marks = [*dict.fromkeys(doubt.mark for doubt in answer.doubts)]
+    spoke = {**turn.model_dump(exclude={"node"}), **content, **evidence}
+    tell(runtime, turn.node, "spoke", {**spoke, "marks": marks} if marks else spoke)
+
+
+class _ReplyRules(NamedTuple, Generic[Reply]):
+    """What a protocol demands of a reply; :func:`ask` describes the fields."""
+
+    check: Callable[[Reply], str | None] | None
+    conflict: Callable[[Reply], str | None] | None
+    by_text: ByText[Reply] | None
+    copy_check: CopyCheck | None
+
+
+class _ReplyReader(NamedTuple, Generic[Reply]):
+    """Reads the calls that answer one question."""
+
+    reply: type[Reply]
+    ids: Ids
+    words: Prompt
+    turn: Turn
+    full: _Question
+    medium: _Question | None
+    rules: _ReplyRules[Reply]
+    find_schema: Callable[[PromptForm], Schema]
+    """Returns the schema that a model was sent in a prompt form."""
+
+    def read_call(self, call: Call) -> ValidReply[Reply]:
+        """Return the valid reply of a call and the doubts about it; raise a Fault."""
+        if call.source == "person":  # a person writes the protocol's own fields
+            valid = _read(self.reply, self.ids, call, self.words)
+            self._require(self.rules.check, "invalid", valid)
+            return ValidReply(valid, NOTHING)
+        valid, citations, doubts = self._read_answer(call)
+        self._require(self.rules.check, "invalid", valid)
+        self._require(self.rules.conflict, "conflict", valid)
+        if self.rules.copy_check is not None:
+            doubts += self.rules.copy_check.find_copies(valid)
+        return ValidReply(valid, citations, tuple(doubts))
+
+    def _read_answer(self, call: Call) -> tuple[Reply, Said, list[Doubt]]:
+        """Return a model's reply, what it says of the sources, and doubts about texts cut short."""
+        by_medium = call.prompt_form == "medium" and self.medium is not None
+        question = self.medium if by_medium and self.medium is not None else self.full
+        doubts: list[Doubt] = []
+        if by_medium or call.prompt_form == "small":
+            call, doubts = _trim_reply(self.find_schema(call.prompt_form), call)
+        answer, citations = question.read(call, self.words, self.turn)
+        if by_medium and self.rules.by_text is not None:
+            return self.rules.by_text.read(answer), citations, doubts
+        return cast("Reply", answer), citations, doubts
+
+    @staticmethod
+    def _require(
+        rule: Callable[[Reply], str | None] | None, kind: Literal["invalid", "conflict"], reply: Reply
+    ) -> None:
+        """Raise a Fault of ``kind`` with what the ``rule`` finds wrong with a reply."""
+        if rule is not None and (wrong := rule(reply)):
+            raise Fault(kind, wrong)
 
 
 class ByText(NamedTuple, Generic[Reply]):
@@ -268,7 +317,7 @@ def _texts(value: JsonValue) -> Iterator[str]:
         yield value
 
 
-def _trim_reply(asking: Asking, call: Call) -> tuple[Call, list[Doubt]]:
+def _trim_reply(schema: Schema, call: Call) -> tuple[Call, list[Doubt]]:
     """Return a call whose texts end with a whole sentence, and a doubt about lost text."""
     if call.finish == "refusal":
         return call, []
@@ -276,7 +325,6 @@ def _trim_reply(asking: Asking, call: Call) -> tuple[Call, list[Doubt]]:
         value, _ = parse_reply((call.reply or "").strip(), cut_off=False)
     except (Fault, RecursionError):  # the reader reports it
         return call, []
-    schema = replace(asking, prompt_form=call.prompt_form).adapt_to_prompt_form().form.full
     trimmed, trims = small_models.trim_texts(schema, value, small=call.prompt_form == "small")
     if not trims:
         return call, []
