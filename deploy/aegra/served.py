@@ -73,7 +73,7 @@ for route in routes:
 
 def __getattr__(name: str) -> object:
     """Return the graph that ``dialectree server-file --all`` calls ``name``."""
-    graphs = content(["."], every=True)["graphs"]
+    graphs = content(["."], all_methods=True)["graphs"]
     if name not in graphs:
         raise AttributeError(f"there is no graph {name}; known: {', '.join(graphs)}")
     return load(graphs[name]["path"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from string import ascii_uppercase
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
@@ -29,6 +30,47 @@ def rule(draft: Draft, change: Change) -> None:
     if node.id in draft.rulings:
         _rule_for_person(draft, change, node, text)
         return
+    judged = _find_rulings(draft, node, judge_turn)
+    if judged is not None and judged.phase.labels is not None:
+        _rule_by_label(draft, change, node, text, judged)
+    elif judged is not None:
+        _rule_by_text(draft, change, node, text, judged)
+    elif judge_turn is None and draft.counts(node):
+        _rule_counted(draft, change, node, text)
+    else:
+        knows = flags(draft.phases, "and")
+        raise InputError(f"{change.flag}: no judge ruled there; the run supports {knows}")
+
+
+class _Judged(NamedTuple):
+    """The rulings that a change replaces: those of one judge, or of all who ruled last."""
+
+    phase: Phase
+    turns: list[Turn]
+    """The rulings of the last round, in order."""
+    judge_turn: Turn | None
+    """The ruling of one judge that the change names."""
+
+    @property
+    def protocol(self) -> str:
+        """The protocol of the judges; a debate inside may have ruled at the same node."""
+        return self.turns[0].protocol
+
+    def find_spots(self, draft: Draft) -> dict[str, Turn]:
+        """Return the place of each judge's first ruling, by speaker."""
+        first = {turn.speaker: turn for turn in reversed(self.turns)}
+        return {speaker: draft.own_words(turn) for speaker, turn in first.items()}
+
+    def find_answer(self, draft: Draft, node: Node) -> str:
+        """Return the answer before the change."""
+        if self.judge_turn is not None:
+            return str(self.judge_turn.fields.get("answer", ""))
+        verdict = node.verdict or (draft.record.verdict if node.parent is None else None)
+        return (verdict.answer if verdict is not None else None) or ""
+
+
+def _find_rulings(draft: Draft, node: Node, judge_turn: Turn | None) -> _Judged | None:
+    """Return the rulings at ``node`` in its last pass and round, or None if no judge ruled there."""
     judged = [
         (turn, phase)
         for turn in node.transcript
@@ -37,43 +79,55 @@ def rule(draft: Draft, change: Change) -> None:
     ]
     last = max((turn.take for turn, _ in judged), default=1)
     judged = [(turn, phase) for turn, phase in judged if turn.take == last]
-    if not judged and judge_turn is None and draft.counts(node):
-        _rule_counted(draft, change, node, text)
-        return
     if not judged:
-        knows = flags(draft.phases, "and")
-        raise InputError(f"{change.flag}: no judge ruled there; the run supports {knows}")
+        return None
     outer = judged[0][0].protocol  # where an inner debate ruled there, too
-    turn, phase = [pair for pair in judged if pair[0].protocol == outer][-1]  # in the last round
-    judged = [(t, its) for t, its in judged if its is phase and (t.protocol, t.round) == (outer, turn.round)]
-    first = {turn.speaker: turn for turn, _ in reversed(judged)}
-    spots = [draft.own_words(first_turn) for first_turn in first.values()]
-    verdict = node.verdict or (draft.record.verdict if node.parent is None else None)
-    before = (verdict.answer if verdict is not None else None) or ""
-    if judge_turn is not None:
-        before = str(judge_turn.fields.get("answer", ""))
-    if phase.labels is not None:
-        label, answer = _label(draft, change, node, text, turn.protocol, phase)
-        silent = [  # the ruling also applies to a judge of several that failed for good
-            spots[0].model_copy(update={"speaker": who, "fields": {}})
-            for who in draft.judges(turn.protocol, phase)
-            if who not in first and judge_turn is None and phase.judges is not None
-        ]
-        rulings = {turn.speaker: turn.fields.get("label") for turn, _ in judged}.values()
-        ruled = judge_turn is not None or node.verdict is not None
-        settled = ruled or label not in labels(draft.record, node)
-        if settled and not silent and all(ruling == label for ruling in rulings):
-            raise InputError(f"{change.flag}: nothing to change, {label} is the ruling already")
-        new_fields = {"label": label, "answer": answer, "confidence": None, "rationale": SET_BY_PERSON}
-        text, spots = label, [*spots, *silent]
-    else:
-        earlier = draft.find(change.id, "ruled")
-        if text == before or (earlier is not None and text == earlier.after):
-            raise InputError(f"{change.flag}: nothing to change, that is the verdict already")
-        assert phase.ruling is not None  # else the ruling is a label
-        new_fields = phase.ruling(text)
-    reply = draft.reply(change, turn, new_fields)
-    draft.hold(Override(id=change.id, what="ruled", spots=spots, reply=reply, before=before, after=text))
+    newest, phase = [pair for pair in judged if pair[0].protocol == outer][-1]
+    place = (outer, newest.round)
+    turns = [turn for turn, its in judged if its is phase and (turn.protocol, turn.round) == place]
+    return _Judged(phase, turns, judge_turn)
+
+
+def _rule_by_label(draft: Draft, change: Change, node: Node, text: str, judged: _Judged) -> None:
+    """Replace rulings that name a label."""
+    phase, spots = judged.phase, judged.find_spots(draft)
+    label, answer = _label(draft, change, node, text, judged.protocol, phase)
+    silent = [  # the ruling also applies to a judge of several that failed for good
+        next(iter(spots.values())).model_copy(update={"speaker": who, "fields": {}})
+        for who in draft.judges(judged.protocol, phase)
+        if who not in spots and judged.judge_turn is None and phase.judges is not None
+    ]
+    rulings = {turn.speaker: turn.fields.get("label") for turn in judged.turns}.values()
+    ruled = judged.judge_turn is not None or node.verdict is not None
+    settled = ruled or label not in labels(draft.record, node)
+    if settled and not silent and all(ruling == label for ruling in rulings):
+        raise InputError(f"{change.flag}: nothing to change, {label} is the ruling already")
+    new_fields = {"label": label, "answer": answer, "confidence": None, "rationale": SET_BY_PERSON}
+    _hold(draft, change, node, judged, [*spots.values(), *silent], new_fields, label)
+
+
+def _rule_by_text(draft: Draft, change: Change, node: Node, text: str, judged: _Judged) -> None:
+    """Replace rulings that give an answer in their own words."""
+    earlier = draft.find(change.id, "ruled")
+    if text == judged.find_answer(draft, node) or (earlier is not None and text == earlier.after):
+        raise InputError(f"{change.flag}: nothing to change, that is the verdict already")
+    assert judged.phase.ruling is not None  # else the ruling is a label
+    spots = [*judged.find_spots(draft).values()]
+    _hold(draft, change, node, judged, spots, judged.phase.ruling(text), text)
+
+
+def _hold(
+    draft: Draft,
+    change: Change,
+    node: Node,
+    judged: _Judged,
+    spots: list[Turn],
+    new_fields: dict[str, Any],
+    after: str,
+) -> None:
+    reply = draft.reply(change, judged.turns[-1], new_fields)
+    before = judged.find_answer(draft, node)
+    draft.hold(Override(id=change.id, what="ruled", spots=spots, reply=reply, before=before, after=after))
 
 
 def _rule_counted(draft: Draft, change: Change, node: Node, text: str) -> None:

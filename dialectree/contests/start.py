@@ -8,10 +8,10 @@ them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from dialectree.contests import arguments, evidence_changes, rulings, verdict_diff
 from dialectree.contests.changes import Draft, fits, flags
@@ -19,7 +19,8 @@ from dialectree.contests.wishes import Change
 from dialectree.errors import DialectreeError, InputError, MissingPackage, RunFolderError, SettingsError
 from dialectree.models.sizes import at_chance
 from dialectree.models.specs import Spec
-from dialectree.protocols.protocol import load_protocols, method
+from dialectree.protocols.protocol import Method, load_protocols, method
+from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Call, RunRecord, Turn, turns
 from dialectree.records.folder import SOURCES, RunFolder
 from dialectree.running.plug_points import keep_sources, locate_sources
@@ -74,32 +75,12 @@ def start(
     texts = locate_sources(sources, folder.path / SOURCES)
     rulings.forget_rulings(draft, person=person)
     chosen.require_roles(nobody, call_settings)
-    specs: dict[str, Spec] = {}
-    refusal: DialectreeError | None = None
-    try:
-        context = read_run_settings(old, call_settings, in_runs_folder=folder.lies_under(runs))
-        speaker_specs = speakers(chosen, context)
-        specs = {} if _numbers_alone(old, draft, calls) else speaker_specs
-    except (SettingsError, MissingPackage) as error:
-        context, refusal = nobody, error
+    in_folder = folder.lies_under(runs)
+    callers = _find_callers(draft, chosen, nobody, call_settings, calls, in_runs_folder=in_folder)
     if not any(event.kind == "answered" and "of" not in event.data for event in folder.events()):
-        context = context.model_copy(update={"ask": False})  # the contested run asked no person either
-    record = RunRecord(
-        run_id="",
-        owner=old.owner,
-        thread=old.thread,
-        protocol=old.protocol,
-        method=old.method,
-        demonstration=old.demonstration or any(map(at_chance, specs.values())),
-        input={**old.input, **({"sources": sources} if sources else {})},
-        settings=dump_settings(context, chosen) if specs else old.settings,
-        models=list_role_models(specs, restrict_to_called_roles(old.models, calls)) if specs else old.models,
-        calibration=old.calibration,
-        declared=old.declared,
-        contest=verdict_diff.make_contest(old, draft.changes, [*draft.overrides.values()]),
-        started=clock.stamp(),
-        versions={**versions()},
-    )
+        # The contested run asked no person either.
+        callers = callers._replace(context=callers.context.model_copy(update={"ask": False}))
+    record = _make_record(draft, chosen, callers, calls, sources)
     journal = [call.model_copy(update={"run": call.run or old.run_id}) for call in calls]
 
     def begin(runs: Path) -> Started:
@@ -110,12 +91,64 @@ def start(
         keep_sources(texts, new)
         new.write("calls.jsonl", "".join(call.model_dump_json() + "\n" for call in journal))
         new.write_record(new_record)  # last: from here on the folder is a run
-        return Started(new, new_record, chosen, context, refusal=refusal)
+        return Started(new, new_record, chosen, callers.context, refusal=callers.refusal)
 
-    if refusal is not None:
+    if callers.refusal is not None:
         with TemporaryDirectory() as trial:  # raises the refusal if a model has to be asked
             wait_for(begin(Path(trial)).conduct(ask=lambda request: ""))
     return begin(into or runs)
+
+
+class _Callers(NamedTuple):
+    """The models that a contest may ask."""
+
+    context: ProtocolSettings
+    specs: Mapping[str, Spec]
+    """By role; empty if the contest asks no model."""
+    refusal: DialectreeError | None = None
+    """The reason why none of them can be asked."""
+
+
+def _find_callers(
+    draft: Draft,
+    chosen: Method,
+    nobody: ProtocolSettings,
+    call_settings: Mapping[str, Any],
+    calls: Sequence[Call],
+    *,
+    in_runs_folder: bool,
+) -> _Callers:
+    """Return the models of a contest; ``nobody`` are its settings if no model can be asked."""
+    try:
+        context = read_run_settings(draft.record, call_settings, in_runs_folder=in_runs_folder)
+        specs = speakers(chosen, context)
+    except (SettingsError, MissingPackage) as error:
+        return _Callers(nobody, {}, error)
+    return _Callers(context, {} if _numbers_alone(draft.record, draft, calls) else specs)
+
+
+def _make_record(
+    draft: Draft, chosen: Method, callers: _Callers, calls: Sequence[Call], sources: Any
+) -> RunRecord:
+    """Return the record of a contest that begins; it has no id yet."""
+    old, specs = draft.record, callers.specs
+    models = list_role_models(specs, restrict_to_called_roles(old.models, calls)) if specs else old.models
+    return RunRecord(
+        run_id="",
+        owner=old.owner,
+        thread=old.thread,
+        protocol=old.protocol,
+        method=old.method,
+        demonstration=old.demonstration or any(map(at_chance, specs.values())),
+        input={**old.input, **({"sources": sources} if sources else {})},
+        settings=dump_settings(callers.context, chosen) if specs else old.settings,
+        models=models,
+        calibration=old.calibration,
+        declared=old.declared,
+        contest=verdict_diff.make_contest(old, draft.changes, [*draft.overrides.values()]),
+        started=clock.stamp(),
+        versions={**versions()},
+    )
 
 
 def _require_change_list(changes: object) -> list[Change]:
@@ -153,7 +186,7 @@ def _take_up(draft: Draft, change: Change) -> None:
             arguments.weigh(draft, change)
 
 
-def _numbers_alone(old: RunRecord, draft: Draft, calls: list[Call]) -> bool:
+def _numbers_alone(old: RunRecord, draft: Draft, calls: Sequence[Call]) -> bool:
     """Return whether arithmetic gives the verdict, and each inserted argument was judged before."""
     weighed = old.get_declaration().outcome == "probability"
     numbers = all(

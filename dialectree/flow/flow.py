@@ -6,7 +6,7 @@ A :class:`Flow` compiles to an ordinary LangGraph graph, also for drawings, serv
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cached_property, partial, wraps
 from itertools import pairwise
@@ -220,12 +220,7 @@ class Flow:
                 stored, run_id = run.build_thread_state(), run.run_id
                 if run.sources:
                     update = {**(update or {}), "sources": [*run.sources]}
-            state_update: dict[str, object] = {**(update or {})}
-            for name, channel in channels.items():
-                if isinstance(channel, BinaryOperatorAggregate):
-                    state_update[name] = Overwrite(state_update.get(name, channel.copy().get()))
-                elif name not in inputs:
-                    state_update.setdefault(name, None)
+            state_update = _empty_channels(channels, inputs, update or {})
             return {**state_update, "run": stored, "record": None, "run_id": run_id}
 
         return begin
@@ -386,6 +381,19 @@ class Flow:
 
 async def _meet(state: Any) -> None:
     """Change nothing."""
+
+
+def _empty_channels(
+    channels: Mapping[str, Any], inputs: Collection[str], update: Mapping[str, object]
+) -> dict[str, object]:
+    """Return ``update`` with all else emptied that an earlier question left in the thread."""
+    emptied: dict[str, object] = {**update}
+    for name, channel in channels.items():
+        if isinstance(channel, BinaryOperatorAggregate):
+            emptied[name] = Overwrite(emptied.get(name, channel.copy().get()))
+        elif name not in inputs:
+            emptied.setdefault(name, None)
+    return emptied
 
 
 def _always(target: str) -> Rule:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import mean
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field
@@ -200,57 +200,81 @@ async def verdict(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
 
     A judge without a complete ruling has no vote, but the majority needs over half of all judges.
     """
-    turns, judges = state["turns"], runtime.context.rulings()
-    last = [[latest(turns, name, "judgment") for name in names] for names in judges]
-    complete_rulings = {
-        str(n): [r for r in judge_rulings if r]
-        for n, judge_rulings in enumerate(last, 1)
-        if None not in judge_rulings
-    }
-    ruled = {who: find_common_label(rulings) for who, rulings in complete_rulings.items()}
-    votes = count({who: label for who, (label, _) in ruled.items()}, of=len(judges))
-    label, alone = votes.value, len(judges) == 1
-    sure = {who: _lowest(rulings) for who, rulings in complete_rulings.items()}
-    heard = [
-        r for who in ([*complete_rulings] if alone else votes.majority[:1]) for r in complete_rulings[who]
-    ]
-    notes = (
-        [note for _, judge_notes in ruled.values() for note in judge_notes]
-        if alone
-        else _spread(ruled, votes)
-    )
-    if not complete_rulings:
-        notes.append("no ruling: a person took the ruling out")
+    rulings = _collect_rulings(state["turns"], runtime.context.rulings())
+    votes, label = rulings.votes, rulings.votes.value
+    notes = [*rulings.notes] if rulings.rulings else [*rulings.notes, _NO_RULING]
     by_person = runtime.context.judge == "me" and label is not None
     if by_person:
         notes.insert(0, "a person ruled, and gave no confidence")
     winner = None if label == UNCERTAIN else label
     notes += describe_confidences(state, winner)
-    answer = confidence = None
-    if winner:
-        answer = texts([*state["candidates"].values()])[winner]
-        majority_confidences = [
-            judge_confidence for who in votes.majority if (judge_confidence := sure[who]) is not None
-        ]
-        confidence = mean(majority_confidences) if majority_confidences else None
-        if alone and len(confidences := {ruling["confidence"] for ruling in heard}) > 1:
-            confidence_text = " and ".join(figure(ruling["confidence"], "none") for ruling in heard)
-            counts = "none" if None in confidences else "the lower one"
-            notes.append(f"the judge's confidence in the two orders: {confidence_text}; {counts} counts")
+    if winner and rulings.alone:
+        notes += _describe_two_orders(rulings.heard)
     ruling = await settle(
         runtime,
-        answer,
+        texts([*state["candidates"].values()])[winner] if winner else None,
         node=state["id"],
         label=label,
         winner=winner,
-        rationale="\n".join(ruling["rationale"] for ruling in heard).strip(),
-        confidence=confidence,
-        confidence_source=PERSON if by_person else "judge" if alone else "jury",
+        rationale="\n".join(ruling["rationale"] for ruling in rulings.heard).strip(),
+        confidence=rulings.average_confidence() if winner else None,
+        confidence_source=PERSON if by_person else "judge" if rulings.alone else "jury",
         notes=notes,
-        agreement=None if alone else votes.agreement,
+        agreement=None if rulings.alone else votes.agreement,
         dissent=votes.dissent,
     )
     return {"outcome": ruling["verdict"]}
+
+
+_NO_RULING = "no ruling: a person took the ruling out"
+
+
+class _Rulings(NamedTuple):
+    """The complete rulings of all judges, and how their votes fell."""
+
+    rulings: Mapping[str, Sequence[Mapping[str, Any]]]
+    """By judge, one for each order."""
+    votes: Count
+    alone: bool
+    """Whether there is one judge."""
+    notes: Sequence[str]
+
+    @property
+    def heard(self) -> list[Mapping[str, Any]]:
+        """The rulings that give the rationale: those of the judge, or of the first of the majority."""
+        judges = [*self.rulings] if self.alone else self.votes.majority[:1]
+        return [ruling for judge in judges for ruling in self.rulings[judge]]
+
+    def average_confidence(self) -> float | None:
+        """Return the mean of the majority's confidences, or None if it gave none."""
+        confidences = [_lowest(self.rulings[judge]) for judge in self.votes.majority]
+        given = [confidence for confidence in confidences if confidence is not None]
+        return mean(given) if given else None
+
+
+def _collect_rulings(turns: Sequence[Turn], judges: Sequence[Sequence[str]]) -> _Rulings:
+    """Return the rulings of the ``judges`` that ruled in each order, and count their votes."""
+    last = [[latest(turns, name, "judgment") for name in names] for names in judges]
+    rulings = {
+        str(n): [ruling for ruling in judge_rulings if ruling]
+        for n, judge_rulings in enumerate(last, 1)
+        if None not in judge_rulings
+    }
+    ruled = {judge: find_common_label(judge_rulings) for judge, judge_rulings in rulings.items()}
+    votes = count({judge: label for judge, (label, _) in ruled.items()}, of=len(judges))
+    alone = len(judges) == 1
+    notes = [note for _, judge_notes in ruled.values() for note in judge_notes]
+    return _Rulings(rulings, votes, alone, notes if alone else _spread(ruled, votes))
+
+
+def _describe_two_orders(rulings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a note if a judge alone was not equally sure in its two orders."""
+    confidences = [ruling["confidence"] for ruling in rulings]
+    if len({*confidences}) < 2:
+        return []
+    figures = " and ".join(figure(confidence, "none") for confidence in confidences)
+    counted = "none" if None in confidences else "the lower one"
+    return [f"the judge's confidence in the two orders: {figures}; {counted} counts"]
 
 
 def _lowest(rulings: Sequence[Mapping[str, Any]]) -> float | None:
