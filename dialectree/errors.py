@@ -1,24 +1,24 @@
-"""What can go wrong, as one small family. Each class knows the exit status of the command line.
+"""Define the errors, as one small family. Each class has its exit status for the command line.
 
-DialectreeError                 1   a fault of ours
-├── InputError                  2   the call or its input is wrong; a ValueError, too
+DialectreeError                 1   a fault in dialectree
+├── InputError                  2   the call or its input is wrong; also a ValueError
 │   ├── SettingsError               a flag, an environment variable or dialectree.toml
-│   │   └── ArgumentError           there is no such argument, or one is missing; a TypeError, too
+│   │   └── ArgumentError           an argument is unknown or missing; also a TypeError
 │   ├── MissingPackage              a package that this work needs is not installed
 │   ├── RunFolderError              a run's folder cannot be made, read or written
-│   │   └── RunNotFound             there is no such run; a FileNotFoundError, too
+│   │   └── RunNotFound             the run does not exist; also a FileNotFoundError
 │   ├── RequestError                the endpoint says that the request is wrong (400, 404, ...)
-│   └── ReplayMiss                  --replay, and the cache has no such reply
-├── ModelUnavailable            3   there is no model to talk to
-│   ├── Unreachable                 nobody answers at the address
+│   └── ReplayMiss                  --replay, and the cache has no reply to the request
+├── ModelUnavailable            3   no model can be reached
+│   ├── Unreachable                 the endpoint's address does not answer
 │   └── KeyRefused                  the endpoint refuses the key (401, 403)
-├── Halted                      4   stopped in good order; `resume` goes on
+├── Halted                      4   stopped in an orderly way; `resume` goes on
 │   ├── BudgetReached               calls, tokens, seconds or cost
 │   └── DiskFull                    a run's file could not be completed
 └── PartFailed                  5   one call failed for good; the debate goes on without it
-    ├── CallError                   no reply: errors, time-outs or cut connections to the last try
-    ├── ReplyError                  a reply that stayed invalid
-    └── Dropped                     a person took the part out of a run that is contested
+    ├── CallError                   no reply: the last try failed, timed out or was cut off
+    ├── ReplyError                  a reply stayed invalid after its repairs
+    └── Dropped                     a person removed the part in a contest
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What the operating system says where a disk, or a quota, is full."""
+"""Error numbers of the operating system for a full disk or quota."""
 
 
 class DialectreeError(RuntimeError):
-    """The root of the family; ``status`` is the exit status of the command line."""
+    """The base class of all errors; ``status`` is the exit status of the command line."""
 
     status = 1
     run_id: str = ""
-    """The run that it broke off; empty without one."""
+    """The run that the error stopped; empty without a run."""
 
 
 class InputError(DialectreeError, ValueError):
@@ -52,7 +52,7 @@ class SettingsError(InputError):
 
 
 class ArgumentError(SettingsError, TypeError):
-    """A function was given an argument that it does not take, or lacks one that it needs."""
+    """A function got an unknown argument, or lacks a required one."""
 
 
 class MissingPackage(InputError, ImportError):
@@ -64,7 +64,7 @@ class RunFolderError(InputError):
 
 
 class RunNotFound(RunFolderError, FileNotFoundError):
-    """There is no run of that id, and none in that folder."""
+    """The named run does not exist, neither by its id nor as a folder."""
 
 
 class RequestError(InputError):
@@ -76,13 +76,13 @@ class ReplayMiss(InputError):
 
 
 class ModelUnavailable(DialectreeError):
-    """There is no model to talk to."""
+    """No model can be reached."""
 
     status = 3
 
 
 class Unreachable(ModelUnavailable):
-    """Nobody answers at the endpoint's address."""
+    """The endpoint's address does not answer."""
 
 
 class KeyRefused(ModelUnavailable):
@@ -90,7 +90,7 @@ class KeyRefused(ModelUnavailable):
 
 
 class Halted(DialectreeError):
-    """The run stopped in good order; ``resume`` goes on from there."""
+    """The run stopped in an orderly way; ``resume`` goes on from there."""
 
     status = 4
 
@@ -100,7 +100,7 @@ class BudgetReached(Halted):
 
 
 class DiskFull(Halted):
-    """There is no room to complete a run's file."""
+    """The disk is too full to complete a run's file."""
 
 
 class PartFailed(DialectreeError):
@@ -108,13 +108,13 @@ class PartFailed(DialectreeError):
 
     status = 5
     role: str | None = None
-    """The role that spoke, or should have."""
+    """The role whose call failed."""
     speaker: str = ""
-    """The speaker's name where two play one role."""
+    """The speaker's name where two speakers play one role."""
 
 
 class CallError(PartFailed):
-    """No reply came, to the last try."""
+    """No reply came, even after the last retry."""
 
 
 class ReplyError(PartFailed):
@@ -129,18 +129,18 @@ class ReplyError(PartFailed):
 
 
 class Contradiction(ReplyError):
-    """A reply named two sides as one, and so did its repair.
+    """A reply contradicts itself, and so does its repair.
 
-    Raised by ``ask`` where a ruling's winner and its answer disagree: nothing is certified then.
+    ``ask`` raises it where a ruling's winner and its answer are different candidates.
     """
 
 
 class Dropped(PartFailed):
-    """A person took this part out. It is no failure, and the record names it elsewhere."""
+    """A person removed this part. The record lists it with the changes, not with the failures."""
 
 
 def fault_line(error: ValidationError) -> str:
-    """Return the first fault of ``error`` in words: where it is, then what is wrong there."""
+    """Return the first fault of ``error`` in words: its place, then the fault."""
     fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where, message = ".".join(map(str, fault["loc"])), fault["msg"]
     message = message.removeprefix("Value error, ")

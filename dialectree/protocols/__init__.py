@@ -1,1 +1,1 @@
-"""Declare protocols: their phases, their settings, and the sources of these."""
+"""Declare protocols: their phases, their settings, and the sources of the settings."""

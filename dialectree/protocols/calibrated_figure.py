@@ -1,4 +1,4 @@
-"""What a confidence has been worth, as a record keeps it, and the part that finds it out."""
+"""Define the calibration that a record keeps, and the part that computes it."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from dialectree.system.parts import PlugPoint
 
 CLIP = 0.01
-"""A confidence counts as at least this and at most 1 less this: 0 and 1 have no finite logit."""
+"""Confidences are clipped to CLIP .. 1 - CLIP, because 0 and 1 have no finite logit."""
 
 
 class FileModel(BaseModel):
-    """Has the fields that it names and no other."""
+    """Refuse unknown fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, allow_inf_nan=False)
 
 
 class CalibratedInterval(FileModel):
-    """A figure and its 95 % interval; None where the answers do not tell."""
+    """A figure and its 95 % interval; None where the answers are too few for one."""
 
     value: float
     low: float | None = None
@@ -35,14 +35,14 @@ class BeforeAndAfter(FileModel):
     before: CalibratedInterval
     after: CalibratedInterval
     difference: CalibratedInterval
-    """After less before, with the interval of the pairs; less is better."""
+    """After minus before, with the interval of the paired differences; lower is better."""
 
 
 class Calibration(FileModel):
-    """What the confidences of one source are worth: Platt scaling and what it came to."""
+    """A calibration of the confidences of one source: Platt scaling, and its effect."""
 
     row: str
-    """The row of the evaluation that it was fitted to."""
+    """The row of the evaluation that the calibration was fitted to."""
     protocol: str
     method: str
     """The protocol or one of its variants."""
@@ -53,9 +53,9 @@ class Calibration(FileModel):
     a: float
     b: float
     n: Annotated[int, Field(ge=1)]
-    """The answers that it was fitted to."""
+    """Number of answers that the calibration was fitted to."""
     groups: Annotated[int, Field(ge=1)]
-    """The questions, or the clusters of them, that these answers are of."""
+    """Number of questions, or clusters of questions, behind these answers."""
     brier: BeforeAndAfter
     """The mean of (confidence − outcome)², 0 to 1."""
     ece: BeforeAndAfter
@@ -66,7 +66,7 @@ class Calibration(FileModel):
     def figure(self, confidence: float) -> float:
         """Return the calibrated confidence: 1 / (1 + exp(−(a · logit(confidence) + b))).
 
-        Platt 1999, on the logit of the confidence, which is clipped to :data:`CLIP` and 1 less it.
+        Platt 1999, on the logit of the confidence, clipped to :data:`CLIP` .. 1 - CLIP.
         """
         sure = min(max(confidence, CLIP), 1 - CLIP)
         exponent = self.a * log(sure / (1 - sure)) + self.b
@@ -79,13 +79,13 @@ class Calibrations(Protocol):
     def calibrations_for(
         self, path: Path, protocol: str, method: str, models: Mapping[str, str]
     ) -> list[Calibration]:
-        """Return the calibrations in a file that hold for a run; InputError where it has none."""
+        """Return the calibrations in a file that fit a run; raise InputError if none does."""
         ...
 
     def calibrate(
         self, verdict: Mapping[str, Any], calibrations: Sequence[Calibration], models: Mapping[str, str]
     ) -> dict[str, Any]:
-        """Return the second figure of a verdict, or a note on why there is none."""
+        """Return the calibrated confidence of a verdict, or a note that says why it is missing."""
         ...
 
 

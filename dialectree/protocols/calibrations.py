@@ -1,7 +1,7 @@
-"""Read the file that says what the confidences of a protocol have been worth.
+"""Read the file with the calibrations of a protocol's confidences.
 
-``dialectree eval calibrate --save`` writes it from an evaluation. Each calibration in it holds for
-one protocol, method, table of models and source of the confidence, and for nothing else.
+``dialectree eval calibrate --save`` writes it from an evaluation. Each calibration in it is valid
+for one protocol, method, table of models and source of the confidence only.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class CalibrationFile(FileModel):
 
 
 def read_calibrations(path: str | Path) -> CalibrationFile:
-    """Return the calibrations in a file; InputError, in one line, for any other file."""
+    """Return the calibrations in a file; raise InputError, in one line, for any other file."""
     again = "write it again with dialectree eval calibrate DIR --save FILE"
     try:
         data = read_small_file(path)
@@ -47,15 +47,15 @@ def read_calibrations(path: str | Path) -> CalibrationFile:
 def calibrations_for(
     path: str | Path, protocol: str, method: str, models: Mapping[str, str]
 ) -> list[Calibration]:
-    """Return the calibrations in a file that hold for a run, one for each source of a confidence.
+    """Return the calibrations in a file that fit a run, one for each source of a confidence.
 
     Args:
         path: the file.
         protocol: the protocol of the run, by name.
-        method: it or one of its variants.
+        method: the protocol or one of its variants.
         models: the model of each role that speaks in the run.
 
-    Raises InputError, naming what differs, where the file has none.
+    Raises InputError, which names the difference, where no calibration fits.
     """
     calibrations = read_calibrations(path).calibrations
     of_method = [
@@ -66,21 +66,21 @@ def calibrations_for(
     if not of_method:
         methods = ", ".join(dict.fromkeys(calibration.method for calibration in calibrations))
         raise InputError(
-            f"`calibration` {path}: it holds for {methods}, and this run is by {method}: "
+            f"`calibration` {path}: it is for {methods}, but this run uses {method}: "
             "calibrate that, or leave `calibration` out"
         )
     if fitting := [calibration for calibration in of_method if not other_model(calibration, models)]:
         return fitting
     raise InputError(
-        f"`calibration` {path}: it holds for {other_model(of_method[0], models)}: calibrate "
+        f"`calibration` {path}: it is for {other_model(of_method[0], models)}: calibrate "
         "these models, or leave `calibration` out"
     )
 
 
 def other_model(calibration: Calibration, models: Mapping[str, str]) -> str:
-    """Name the first role with another model than a calibration holds for; empty if there is none.
+    """Name the first role whose model differs from the calibration's; "" if all agree.
 
-    ``judge openai:a, and this is openai:b``.
+    Example: ``judge openai:a, and this is openai:b``.
     """
     for role in sorted({*calibration.models, *models}):
         ours, theirs = (_spoke(of.get(role, "none")) for of in (calibration.models, models))
@@ -90,31 +90,31 @@ def other_model(calibration: Calibration, models: Mapping[str, str]) -> str:
 
 
 def _spoke(specs: str) -> str:
-    """Return the models of a role without addresses; a run that was contested may have several."""
+    """Return the models of a role without addresses; a contested run may have several."""
     return ", ".join(dict.fromkeys(map(without_address, specs.split(", "))))
 
 
 def calibration_of(
     source: str, calibrations: Sequence[Calibration], models: Mapping[str, str]
 ) -> Calibration | str:
-    """Return the calibration of a confidence from ``source``, or in words why there is none.
+    """Return the calibration of a confidence from ``source``, or the reason why it is missing.
 
-    ``models`` are those that spoke: a contest may have asked another one.
+    ``models`` are the models that spoke: a contest may have asked another model.
     """
     source_calibration = next(
         (calibration for calibration in calibrations if calibration.source == source), None
     )
     if source_calibration is None:
         sources = ", ".join(calibration.source for calibration in calibrations)
-        return f"the calibration is of {sources}, and this confidence is of {source}"
+        return f"the calibration is of {sources}, but this confidence is of {source}"
     mismatch = other_model(source_calibration, models)
-    return f"the calibration holds for {mismatch}" if mismatch else source_calibration
+    return f"the calibration is for {mismatch}" if mismatch else source_calibration
 
 
 def calibrate(
     verdict: Mapping[str, Any], calibrations: Sequence[Calibration], models: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the second figure of a verdict by a run's calibrations, or a note on why not."""
+    """Return a verdict's calibrated confidence, or a note that says why it is missing."""
     source = verdict["confidence_source"] or "unknown"
     calibration = calibration_of(source, calibrations, models)
     if isinstance(calibration, str):

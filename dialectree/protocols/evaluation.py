@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Task = Literal["answer", "decide", "verify", "compare"]
-"""What the items of a data set ask for."""
+"""The task of the items in a data set."""
 Part = Literal["alone", "critique", "consultancy", "samples", "debate"]
-"""What a method is in an audit: one model's answer, the same after one critique, one debater before
-the judge, a debate's tokens spent on samples, and the debate."""
+"""The part of a method in an audit: one model's answer, its answer after one critique, one debater
+before the judge, samples that use a debate's tokens, or the debate."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
-    """Declare a data set by name. Code is written ``module:attribute``."""
+    """Declare a data set by name. Code is named as ``module:attribute``."""
 
     name: str
     task: Task
@@ -26,16 +26,16 @@ class Dataset:
     form: str
     """The fields of a row in the documented form."""
     row: str
-    """Returns the columns of an evaluation's own file for a row of the documented form."""
+    """Names a function from a row of the documented form to the columns of an evaluation's file."""
     count: int | None = None
-    """Items in the whole set, where known."""
+    """Number of items in the whole set, if known."""
     url: str = ""
-    """The published file; without one the set is read from a file of the user only."""
+    """The address of the published file; without it, the user has to give a file."""
     sha256: str = ""
-    """Of the published file."""
+    """The hash of the published file."""
     published: str = ""
-    """Yields rows of the documented form from the text of the published file. Without ``sha256``,
-    from any file of the user's, whose folder it is given, too."""
+    """Names a function that yields rows of the documented form from the text of the published file.
+    Without ``sha256`` it reads any file of the user's, and also gets the folder of that file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,33 +44,33 @@ class Evaluation:
 
     task: Task
     also: tuple[Task, ...] = ()
-    """Other tasks by whose data sets it is evaluated; its methods are compared with the baselines
-    of the protocols whose ``task`` that is. A claim is put to it as its ``question`` where its
-    input has no ``claim``."""
+    """Other tasks whose data sets can evaluate the protocol. Its methods are then compared with the
+    baselines of the protocols with that ``task``. A claim becomes the ``question`` where the input
+    has no ``claim``."""
     voters: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By method, the role whose model answers directly in the vote before a debate. It argues in
-    the debate, and so do the other roles of its family."""
+    """By method, the role whose model answers directly in the vote before a debate. This role and the
+    other roles of its family argue in the debate."""
     vote_by: str = ""
     """The method that gives these direct answers."""
     plainest: tuple[str, ...] = ()
-    """The baselines that a report prefers when it compares others with one, the plainest first. It
-    takes any other baseline of the task where none of them was run."""
+    """The baselines that a report prefers to compare with, the plainest first. If none of them was
+    run, the report takes another baseline of the task."""
     plainest_on_a_pair: tuple[str, ...] = ()
-    """Those that come first where a debate is handed the right answer and a wrong one."""
+    """The baselines that a report prefers where a debate is given the right answer and a wrong one."""
     given_gold: Callable[[Any], bool] = lambda settings: False
-    """Whether the method is given the right answer with these settings."""
+    """Returns whether the method is given the right answer with these settings."""
     sides: str = ""
-    """Reads from a record, and the right label, where the right answer stood in a debate."""
+    """Names a function of a record and the right label that returns the place of the right answer."""
     unmarked: str = ""
-    """Takes the program's own marks off an answer before somebody judges it."""
+    """Names a function that removes the program's own marks from an answer before it is judged."""
     equal_tokens: str = ""
-    """The method that spends the tokens of a debate on samples of one model instead."""
+    """The method that spends as many tokens as a debate on samples of one model."""
     samples: int = 0
-    """Its samples, where a row does not say how many."""
+    """Number of samples, where a row does not give it."""
     audit: Mapping[Part, str] = field(default_factory=dict[Part, str])
-    """The methods of an audit. A part that is not there is one that the protocol does not have."""
+    """The methods of an audit, by part; the protocol lacks all parts that are not listed."""
     argue: tuple[str, ...] = ()
-    """The roles that argue in these methods. Of several models each takes another, in this
-    order."""
+    """The roles that argue in these methods. With several models, each role takes another one, in
+    this order."""
     datasets: tuple[Dataset, ...] = ()
-    """The data sets of the paper that no other protocol is measured by."""
+    """The data sets of the paper that only this protocol is measured by."""

@@ -1,8 +1,8 @@
-"""Make the forms of a server's clients, and check the input that anybody gives.
+"""Make the forms of a server's clients, and check the input of a debate.
 
-A form is the JSON schema of a protocol's settings or of its input, made of its declaration. It has
-the protocol's own settings and a few that every protocol has, each with its heading, and the roles
-by name. It has no part that only evaluations use.
+A form is the JSON schema of a protocol's settings or of its input, made from its declaration. It
+has the protocol's own settings and a few shared ones, each with its heading, and the roles by name.
+Settings that only evaluations use are left out.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from dialectree.protocols.sources import list_all_setting_names
 JsonSchema = dict[str, Any]
 
 _SETTING = ("common", "positional", "alias", "metavar", "person", "jury_of")
-"""What a declaration says of a field for the command line alone."""
+"""Keys of a field's declaration that only the command line reads."""
 _OF_INPUT = ("title", "description", "minItems", "maxItems", "minLength")
 MAX_LENGTH = 200_000
-"""Characters of a question, a claim or an option."""
+"""Most characters of a question, a claim or an option."""
 
 
 class Offered(dict[str, Any]):
-    """Hold the fields of a form by name, and claim to hold every setting and a misspelt name.
+    """Hold the fields of a form by name; ``in`` is also true for other settings and misspelt names.
 
-    ``langgraph dev`` drops names that are not in here from a context without a word. A misspelt
-    name is handed on, and refused; a setting of another protocol is handed on, and the record names
-    it. A name that is like no setting (``thread_id``) may be a host's.
+    ``langgraph dev`` silently drops all other names from a context. A misspelt name has to pass, so
+    that it is refused, and a setting of another protocol, so that the record names it. A name
+    unlike any setting (``thread_id``) may be a host's.
     """
 
     def __init__(self, fields: Mapping[str, Any], names: Collection[str]) -> None:
@@ -44,7 +44,7 @@ class Offered(dict[str, Any]):
 
 
 def settings_form(declared: Any, schema: JsonSchema) -> JsonSchema:
-    """Return ``schema``, of the settings that a protocol has ``declared``, as clients read it."""
+    """Return ``schema``, of the settings of the protocol ``declared``, as clients read it."""
     declared_settings = [*declared.list_declared_settings()] if declared else []
     fields: dict[str, JsonSchema] = schema["properties"]
     order = ["model", "roles", *(name for kind, name in declared_settings if kind is declared.settings)]
@@ -56,19 +56,19 @@ def settings_form(declared: Any, schema: JsonSchema) -> JsonSchema:
         if field_name in fields and field_name not in baselines and not _is_hidden(fields[field_name])
     }
     if "model" in offered_fields:
-        offered_fields["model"].pop("default", None)  # the server's own model, where the client names none
+        offered_fields["model"].pop("default", None)  # the server's own model is the default
     if declared and "roles" in offered_fields:
         offered_fields["roles"] |= {"properties": _roles(declared)}
     return {**schema, "properties": Offered(offered_fields, [*fields])}
 
 
 def _is_hidden(field: JsonSchema) -> bool:
-    """Return whether a form leaves the field out."""
+    """Return whether a form leaves out the field."""
     return any(field.get(mark) for mark in ("hidden", "evaluation_only", "operator"))
 
 
 def _strip_setting_keys(field: JsonSchema) -> JsonSchema:
-    """Return a field without what only the command line needs."""
+    """Return a field without the keys that only the command line needs."""
     client_field = {name: value for name, value in field.items() if name not in _SETTING}
     if "description" in client_field:
         client_field["description"] = plain(client_field["description"])
@@ -76,15 +76,15 @@ def _strip_setting_keys(field: JsonSchema) -> JsonSchema:
 
 
 def _roles(declared: Any) -> dict[str, JsonSchema]:
-    """Return a field for each role that can be given a model of its own, families included."""
+    """Return a field for each role, or family of roles, that can have its own model."""
     names = dict.fromkeys([*declared.roles, *filter(None, declared.roles.values())])
     return {name: {"type": "string", "title": name.replace("_", " ").capitalize()} for name in names}
 
 
 def plain(text: str) -> str:
-    """Return a docstring's text in one line, without its marks."""
+    """Return a docstring's text in one line, without markup."""
     text = " ".join(text.replace("``", "").split())
-    return text.replace("; - reads it from standard input", "")  # the command alone does
+    return text.replace("; - reads it from standard input", "")  # only the command does
 
 
 def annotate_input(input_type: type[Any], settings: type[BaseModel]) -> type[Any]:
@@ -98,7 +98,7 @@ def annotate_input(input_type: type[Any], settings: type[BaseModel]) -> type[Any
 
 
 def _describe(settings: Any, schema: JsonSchema) -> None:
-    """Fill the form of a graph's input from what the protocol of ``settings`` declares."""
+    """Fill the form of a graph's input from the declaration of the protocol of ``settings``."""
     declared = settings.declaration
     if declared is None:
         return
@@ -117,20 +117,20 @@ def _describe(settings: Any, schema: JsonSchema) -> None:
 
 
 def subject(kind: type[BaseModel]) -> str | None:
-    """Return the field that says what is debated: ``question``, or the first text that is needed.
+    """Return the name of the field to debate: ``question``, or the first required text.
 
-    A graph knows it as the question, whatever the input calls it, such as a claim or a topic.
+    A graph always calls it the question; the input may call it a claim or a topic.
     """
     needed = (n for n, field in kind.model_fields.items() if field.is_required() and field.annotation is str)
     return "question" if "question" in kind.model_fields else next(needed, None)
 
 
 def validate_input(kind: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the input without outer blanks; raise InputError where it does not fit ``kind``."""
+    """Return the input without outer blanks; raise InputError if it does not fit ``kind``."""
     fields = kind.model_fields
     for name in values:
         if name not in fields:
-            raise ArgumentError(f"{name}: there is no such input; known: {', '.join(fields)}")
+            raise ArgumentError(f"{name}: unknown input; known: {', '.join(fields)}")
     tidy_values = {
         name: _tidy_value(values.get(name), name)
         for name, field in fields.items()
@@ -143,7 +143,7 @@ def validate_input(kind: type[BaseModel], values: Mapping[str, Any]) -> dict[str
 
 
 def tidy(text: str, name: str) -> str:
-    """Return ``text`` without outer blanks; raise InputError where it is empty or too long."""
+    """Return ``text`` without outer blanks; raise InputError if it is empty or too long."""
     text = text.encode("utf-8", "replace").decode().strip()
     if not text:
         raise InputError(f"the {name} is empty")

@@ -24,16 +24,16 @@ Seen = Literal["none", "cited", "pool"]
 
 
 EVIDENCE = "Evidence"
-"""The group of the settings that only a run with sources reads."""
+"""The heading of the settings that only a run with sources reads."""
 WORDS = "bm25"
 VECTORS = "BAAI/bge-small-en-v1.5"
 
 
 @cache
 def embeddings_at_hand() -> str:
-    """Return what ``auto`` retrieves by on this machine: words alone, or vectors beside them.
+    """Return what ``auto`` means on this machine: ``bm25`` (words only), or an embedding model.
 
-    Looks for the packages and for the model in the Hub's folder. Loads nothing and asks nobody.
+    Looks for the packages, and for the model in the Hub's folder. Loads and downloads nothing.
     """
     try:
         from huggingface_hub import constants
@@ -55,12 +55,12 @@ def find_reader(context: ProtocolSettings) -> object:
 
 
 def has_retriever(context: ProtocolSettings) -> bool:
-    """Return whether a retriever finds sources, so that a debate needs none of its own."""
+    """Return whether a retriever is set, so that a debate needs no sources of its own."""
     return getattr(context, "retriever", None) is not None
 
 
 def retriever_name(retriever: object) -> str | None:
-    """Return what a record calls a retriever."""
+    """Return the name of a retriever in a record."""
     if retriever is None or isinstance(retriever, str):
         return retriever
     return f"live:{type(retriever).__name__}"
@@ -94,49 +94,49 @@ class GroundedInput(ProtocolInput):
 
     grounded: ClassVar[bool] = True
     sources: list[str | Path | Mapping[str, Any]] | None = option(None, metavar="PATH")
-    """A document that debaters argue from, or a folder with all below it; as often as wanted. A
+    """A document that debaters argue from, or a folder with all files below it; may be repeated. A
     program may give texts instead: ``{"name": "notes.md", "text": "..."}``."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
-        """Put the sources behind what the protocol itself takes, which goes by place, too."""
+        """Move ``sources`` behind the protocol's own fields, which can be given by position."""
         super().__pydantic_init_subclass__(**options)
         cls.__pydantic_fields__["sources"] = cls.__pydantic_fields__.pop("sources")
 
 
 class GroundedSettings(RetrievalSettings):
-    """Add what is retrieved from the sources, who reads it, and what it is checked for."""
+    """Add the settings of retrieval from the sources, of who reads them, and of checks."""
 
     embeddings: Annotated[
         str, AfterValidator(_resolve_embeddings), AfterValidator(embeddings_name), ADDRESS
     ] = option("auto", min_length=1, operator=True, group=EVIDENCE, metavar="NAME", validate_default=True)
-    """What retrieves beside words: ``bm25`` (words alone), a sentence-transformers model by name,
-    path or installed package, or ``openai:NAME@URL``. ``auto``: BAAI/bge-small-en-v1.5 where it is
-    on this machine with the extra ``compare``, else words alone; the record names which."""
+    """The embeddings that retrieve together with words: a sentence-transformers model by name, path
+    or installed package, ``openai:NAME@URL``, or ``bm25`` (words only). ``auto``:
+    BAAI/bge-small-en-v1.5 if it and the extra ``compare`` are on this machine, else words only."""
     segments: int = option(8, ge=1, le=32, group=EVIDENCE)
-    """Segments of the sources that a query retrieves."""
+    """Number of source segments that a query retrieves."""
     whole: int = option(3000, ge=0, le=12_000, group=EVIDENCE, metavar="TOKENS", before=0)
-    """Sources of at most so many tokens are shown whole; of larger ones, what is found. 0: what is
-    found, always."""
+    """Sources of at most so many tokens are shown whole, of larger ones only the segments found. 0:
+    always only the segments found."""
     neighbours: int = option(1, ge=0, le=3, group=EVIDENCE, before=0)
-    """Segments before and behind each one that is found, which are shown with it."""
+    """Number of segments before and after each found one that are shown with it."""
     ranking: Literal["scores", "ranks"] = option("scores", group=EVIDENCE, before="ranks")
-    """How words and embeddings are put together: by blended scores of words and of the nearest
-    sentence, or by the ranks of segments in both."""
+    """How words and embeddings are combined: by blended scores of words and of the nearest sentence,
+    or by the ranks of segments in both."""
     memory: Memory = option("allowed", group=EVIDENCE, common=True)
-    """Whether a debater may argue from what it knows besides. Forbidden: a point without evidence
-    is withdrawn, and a verdict that rests on none is unresolved."""
+    """Whether a debater may also argue from its own knowledge. Forbidden: a point without evidence is
+    withdrawn, and a verdict without evidence is unresolved."""
     judge_sees: Seen = option("cited", group=EVIDENCE, common=True)
-    """What judges read of the sources: nothing, the sentences that debaters cite, or all that was
-    retrieved."""
+    """How much of the sources judges read: nothing, the sentences that debaters cite, or all segments
+    that were retrieved."""
     check: Literal["none", "points"] = option("points", group=EVIDENCE, common=True)
-    """Whether a checker says of each point if its sentences bear it out."""
+    """Whether a checker says for each point if its sentences support it."""
     rerank: str | None = option(None, operator=True, code=True, group=EVIDENCE, metavar="NAME")
-    """A cross-encoder of sentence-transformers, by name or folder, that orders what was found. Only
-    a flag, a variable or a program names it."""
+    """A cross-encoder of sentence-transformers, by name or folder, that orders the segments found.
+    Only a flag, a variable or a program can set it."""
     retriever: Retriever = option(None, operator=True, code=True, group=EVIDENCE, metavar="MODULE:ATTRIBUTE")
-    """A LangChain retriever, or what returns one, that finds beside the sources: on the web, in a
-    vector database. It runs code: only a flag, a variable or a program names it."""
+    """A LangChain retriever, or a function that returns one, that searches in addition to the sources:
+    the web, a vector database. It runs code: only a flag, a variable or a program can set it."""
 
     def make_inner_defaults(self, kind: type[ProtocolSettings]) -> Mapping[str, Any]:
         """Let a debate inside argue from the same sources in the same way."""

@@ -1,4 +1,4 @@
-"""Say in which debate code runs: the run's own, or one inside another debate."""
+"""Track the debate in which code runs: the run's own, or one inside another debate."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ class Inside(NamedTuple):
     protocols: tuple[str, ...] = ()
     """The protocols from the run's own down to this debate's; empty for the run's own debate."""
     take: int = 1
-    """2 for a debate that belongs to a second pass."""
+    """The pass over the tree: 2 for a debate in a second pass."""
     text: str | None = None
-    """What the tree shows at the root; None: the debate's own question."""
+    """The text that the tree shows at the root; None: the debate's own question."""
     options: tuple[str, ...] = ()
-    """The answers to choose from, where the debate was given some."""
+    """The answers to choose from, if the debate has options."""
 
     def holds(self, node: str) -> bool:
         """Return whether ``node`` belongs to the debate."""
         return f"{node}.".startswith(f"{self.node}.")
 
     def draw(self) -> tuple[str, ...]:
-        """Return what sets the debate's draws apart from those of other debates in the run."""
+        """Return the key that makes the debate's random draws differ from those of other debates."""
         return (self.node, str(self.take)) if self.protocols else (self.node,)
 
 
@@ -38,6 +38,6 @@ inside: ContextVar[Inside] = ContextVar("inside", default=ITSELF)
 def root() -> str:
     """Return the id of the root of the debate in which this code runs.
 
-    It is "0", or the node of the debate that :func:`dialectree.debate` holds inside another one.
+    It is "0", or in a debate that :func:`dialectree.debate` holds inside another one, its node.
     """
     return inside.get().node

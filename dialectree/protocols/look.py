@@ -1,6 +1,6 @@
-"""Declare how the debates of a protocol are shown, beside its view.
+"""Declare how reports show the debates of a protocol, in addition to its view.
 
-A look is plain data. It names what a report would otherwise have to know of a protocol.
+A look is plain data, so that reports need no code for a single protocol.
 """
 
 from __future__ import annotations
@@ -19,50 +19,50 @@ class Score(BaseModel):
     sign: str
     meaning: str
     above: str = ""
-    """What it means of a node with children, where that is something else."""
+    """The meaning for a node with children, if it differs."""
     at_root: tuple[str, str] | None = None
-    """Sign and meaning at a root, where they are others."""
+    """Sign and meaning at a root, if they differ."""
     reckoned: bool = False
-    """True where it is made of the scores before it."""
+    """True if the score is computed from the scores before it."""
     beside: str = ""
-    """The score beside which alone it says something."""
+    """The score that has to be shown with this one, because this one means little alone."""
 
 
 class Look(BaseModel):
-    """What reports say of a protocol's debates."""
+    """The words and the layout with which reports show a protocol's debates."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     facing: tuple[str, ...] = ()
-    """The speakers who face each other, each in a column. Those who share a role do so anyway."""
+    """The speakers who face each other, each in a column. Speakers of one role always do."""
     together: tuple[str, ...] = ()
-    """Phases that alternate round by round, such as a debate and its moderation: shown as one."""
+    """Phases that alternate round by round, such as a debate and its moderation: shown as one phase."""
     side: str = "speaker"
-    """What one of those is called: ``advocate``."""
+    """The noun for one of the facing speakers: ``advocate``."""
     purposes: tuple[str, ...] = ()
-    """Speakers that are named by what they are asked for."""
+    """Speakers that are named by their task."""
     tasks: dict[str, str] = {}
-    """What a speaker defends, by ``Turn.side``, where that is no text of its own."""
+    """What a speaker defends, by ``Turn.side``, if that is a code and not a text."""
     stops: dict[str, str] = {}
-    """Why a node is not split, in words, by the reason that the protocol gives."""
+    """Words for why a node is not split, by the reason that the protocol gives."""
     gaps: bool = False
-    """True where the notes of a verdict say what the question leaves open."""
+    """True if the notes of a verdict say what the question leaves open."""
     scores: dict[str, Score] = {}
-    """By name, in the order in which they are reckoned."""
+    """By name, in the order of their computation."""
     signs: str = ""
-    """What the signs mean, in one line."""
+    """The meaning of the signs, in one line."""
     weighing: tuple[str, ...] = ()
-    """How strengths are reckoned: ``DF-QuAD semantics``, ``weighted mean``."""
+    """How strengths are computed: ``DF-QuAD semantics``, ``weighted mean``."""
     comparing: tuple[str, ...] = ()
-    """How comparisons count, said where there are some."""
+    """How comparisons count; shown if a debate has any."""
 
 
 PLAIN = Look()
-"""The look of a protocol that declares none."""
+"""The look of a protocol that declares no look."""
 
 
 def join_looks(looks: Iterable[Look]) -> Look:
-    """Return the look of several protocols that take part in one run; the first one counts."""
+    """Return one look for the protocols of a run; where they differ, the first one counts."""
     return reduce(_join_two_looks, looks, PLAIN)
 
 

@@ -300,7 +300,7 @@ def test_a_probability_is_measured_by_the_truth_of_its_claim() -> None:
 @pytest.mark.parametrize(
     ("protocol", "models", "differs"),
     [
-        ("tsd", ROW.models, "it holds for rsd, and this run is by tsd"),
+        ("tsd", ROW.models, "it is for rsd, but this run uses tsd"),
         ("rsd", {**ROW.models, "judge": "openai:x"}, "judge openai:plain-8b, and this is openai:x"),
         ("rsd", {**ROW.models, "checker": "openai:x"}, "checker none, and this is openai:x"),
     ],

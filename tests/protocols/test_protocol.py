@@ -137,7 +137,7 @@ def test_environment_and_file_may_name_what_other_protocols_read(
         ("tsd", {}, "the question is missing"),
         ("tsd", {"question": " "}, "the question is empty"),
         ("tsd", {"question": "x" * 200_001}, "the question is longer"),
-        ("tsd", {"question": "Q?", "options": []}, "options: there is no such input"),
+        ("tsd", {"question": "Q?", "options": []}, "options: unknown input"),
         ("rsd", {"question": "Q?", "options": "ab"}, "options: "),
         ("rsd", {"question": "Q?", "options": ["a", ""]}, "the option 2 is empty"),
         ("rsd", {"question": "Q?", "options": ["a", "a"]}, "`options`: options 1 and 2 are the"),

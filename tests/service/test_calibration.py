@@ -95,8 +95,8 @@ def test_no_run_has_it_by_itself(model: str) -> None:
 @pytest.mark.parametrize(
     ("own", "named"),
     [
-        (calibration(protocol="rsd", method="rsd"), "it holds for rsd, and this run is by art"),
-        (calibration(method="argllm"), "it holds for argllm, and this run is by art"),
+        (calibration(protocol="rsd", method="rsd"), "it is for rsd, but this run uses art"),
+        (calibration(method="argllm"), "it is for argllm, but this run uses art"),
         (calibration(spec="openai:x"), "attacker openai:x, and this is openai:any"),
     ],
 )
@@ -113,7 +113,7 @@ def test_a_file_for_something_else_is_refused_before_the_first_call(
 def test_a_confidence_of_another_source_gets_a_note_and_no_second_figure(model: str) -> None:
     write(calibration("judge"))
     verdict = dialectree.run("art", **CLAIM, model=model, calibration=FILE).verdict
-    note = "not calibrated: the calibration is of judge, and this confidence is of P(claim)"
+    note = "not calibrated: the calibration is of judge, but this confidence is of P(claim)"
     assert verdict.calibrated is None and note in verdict.notes
 
 
