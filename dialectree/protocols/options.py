@@ -1,4 +1,4 @@
-"""Declare one setting, or one part of the input: its type, its bounds, its place in the help."""
+"""Declare a setting, or a field of the input: its type, its bounds, its place in the help."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _speaker(speaker: object) -> object:
     """Return a spec without blanks, or a live model; refuse everything else."""
     if isinstance(speaker, str):
         if speaker.startswith("live:"):
-            raise ValueError("the run keeps no model that could be asked; give one")
+            raise ValueError("the run did not keep its live model; give a model")
         return require_spec(speaker)[0]
     core = sys.modules.get("langchain_core.runnables")
     if core is None or not isinstance(speaker, core.Runnable):
@@ -40,7 +40,7 @@ def _jurors(models: object) -> object:
 
 
 _LISTED = 20
-"""Roles that a message lists, the most alike first."""
+"""Most roles that a message lists, the most similar first."""
 
 
 def require_role(name: str) -> str:
@@ -56,20 +56,20 @@ def require_role(name: str) -> str:
 
 
 Speaker = Annotated[Any, AfterValidator(_speaker), ADDRESS, WithJsonSchema({"type": "string"})]
-"""A spec such as ``openai:NAME@URL``, or a live LangChain chat model, also one with ``.bind()`` or
-``.with_fallbacks()`` (with its own decoding; switch its own retries off, or they multiply)."""
+"""A spec such as ``openai:NAME@URL``, or a live LangChain chat model, also with ``.bind()`` or
+``.with_fallbacks()``. A live model keeps its own decoding; switch off its retries, or they multiply."""
 Jury = Annotated[list[Speaker], BeforeValidator(_jurors)]
-"""Models that judge side by side; a text names them with commas between."""
+"""Models that judge side by side; a text separates them with commas."""
 
 
 def _read_options(values: object) -> object:
-    """Return fields of a request; a text that is JSON is read, another one stays a text."""
+    """Return fields of a request; texts that are JSON are parsed, other texts stay as they are."""
     if not isinstance(values, Mapping):
         return values
     fields: dict[str, Any] = {}
     for name, value in values.items():
         if not _FIELD.fullmatch(str(name)):
-            raise ValueError(f"{str(name)[:40]!r} is no name of a field")
+            raise ValueError(f"{str(name)[:40]!r} is not a field name")
         if name in _OUR_FIELDS:
             raise ValueError(f"{name}: the program sets it itself")
         if isinstance(value, str):
@@ -84,19 +84,19 @@ _OUR_FIELDS = frozenset(
     ("model", "messages", "stream", "stream_options", "n", "seed", "response_format", "tools")
 )
 ModelOptions = Annotated[dict[str, JsonValue], BeforeValidator(_read_options)]
-"""Fields of every request to a model, by the names that its provider has for them."""
+"""Fields of every request to a model, by the provider's names for them."""
 PromptForm = Literal["auto", "small", "medium", "full"]
 Unit = Annotated[float, Field(ge=0, le=1)]
 Price = Annotated[tuple[float, ...], Field(min_length=2, max_length=3)]
 
 
 def prices_by_model(prices: Mapping[str, Price]) -> dict[str, Price]:
-    """Return prices without addresses; raise ValueError where a model would have two."""
+    """Return prices without addresses; raise ValueError if a model would have two."""
     by_model: dict[str, Price] = {}
     for name, price in prices.items():
         model = public(name.partition("@http")[0])
         if by_model.setdefault(model, price) != price:
-            raise ValueError(f"{model} has two prices; a model has one, whatever its address")
+            raise ValueError(f"{model} has two prices; give one price a model, for all its addresses")
     return by_model
 
 
@@ -117,17 +117,17 @@ def option(
     before: Any = None,
     **constraints: Any,
 ) -> Any:
-    """Declare a setting or a part of the input; a docstring stands below it.
+    """Declare a setting or a field of the input; write its docstring below it.
 
-    ``constraints`` are those of ``pydantic.Field`` (ge, le, min_length ...). ``group`` is the
-    heading of the help that it stands under, ``common`` puts it among the first. ``alias`` is its
-    flag where that is not its name, ``metavar`` what stands for its value. ``hidden`` keeps it out
-    of the help, ``evaluation_only`` (the right answer) also out of forms and tools. ``operator``
-    marks a setting for whoever runs the program: a server's form does not show it, and ``code`` one
-    of these that names code or a model to load: neither the file nor a run does. ``person`` marks
-    one that lets a person take part, and ``jury_of`` a list of models that play the role of that
-    name side by side.
-    ``before`` is what runs did that were recorded before the setting was there.
+    ``constraints`` are those of ``pydantic.Field`` (ge, le, min_length ...). ``group`` is its
+    heading in the help, and ``common`` puts it among the first. ``alias`` is its flag if that is
+    not its name, and ``metavar`` the placeholder of its value. ``hidden`` keeps it out of the help,
+    ``evaluation_only`` (the right answer) also out of forms and tools. ``operator`` marks a setting
+    for the person who runs the program: a server's form does not show it. ``code`` marks an
+    operator's setting that names code or a model to load: dialectree.toml and recorded runs cannot
+    set it. ``person`` marks a setting that lets a person take part, and ``jury_of`` a list of
+    models that play the named role side by side.
+    ``before`` is the value for runs that were recorded before the setting existed.
     """
     about = {
         "group": group,
@@ -151,20 +151,20 @@ def option(
 
 
 def get_option_details(settings: type[BaseModel], name: str) -> Mapping[str, Any]:
-    """Return what :func:`option` declared of a field, beside its type and its constraints."""
+    """Return what :func:`option` declared of a field, without type and constraints."""
     extra = settings.model_fields[name].json_schema_extra
     return extra if isinstance(extra, Mapping) else {}
 
 
 @lru_cache(maxsize=256)
 def juries(kind: type[BaseModel]) -> dict[str, str]:
-    """Return the settings that list the models of a jury, by the role that the jury plays."""
+    """Return the settings that list the models of a jury, by the jury's role."""
     played = {name: get_option_details(kind, name).get("jury_of") for name in kind.model_fields}
     return {role: name for name, role in played.items() if role}
 
 
 class ProtocolInput(BaseModel):
-    """Declare the user's input: a question and what belongs to it. Each field has a docstring."""
+    """Declare the user's input: a question and its details. Each field needs a docstring."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -174,4 +174,4 @@ class ProtocolInput(BaseModel):
         defer_build=True,
     )
     grounded: ClassVar[bool] = False
-    """Whether it takes the sources that debaters argue from."""
+    """True if the input has sources that debaters argue from."""

@@ -13,53 +13,53 @@ from dialectree.protocols.plugins import load
 from dialectree.text import label
 
 SET_BY_PERSON = "A person set this verdict."
-"""The rationale of a ruling that a person gave."""
+"""The rationale of a person's ruling."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
-    """Declare the reply of one role in one phase, and what a person may change of it."""
+    """Declare the reply of one role in one phase, and the fields that a person may change."""
 
     role: str
     name: str = ""
-    """The phase; without one: all phases in which the role speaks."""
+    """The phase; "" means all phases in which the role speaks."""
     reply: tuple[str, ...]
-    """The classes of the reply (``module:attribute``); the one whose fields a turn has counts."""
+    """The classes of the reply (``module:attribute``); a turn's fields tell which one applies."""
     editable: tuple[str, ...] = ()
-    """The fields that can be replaced; the first one is the text by which the turn is known."""
+    """The fields that a person may replace; the first is the main text of the turn."""
     switches: tuple[str, ...] = ()
-    """The fields that can be set to yes or no."""
+    """The fields that a person may set to yes or no."""
     optional: bool = False
-    """True where the debate can do without the turn, as where its speaker fails for good."""
+    """True if the debate can go on without the turn, for example after its call failed for good."""
     withdrawn: Mapping[str, Any] | None = None
-    """What a turn says that a person dropped, where the debate cannot do without one."""
+    """The reply that replaces a dropped turn, if the debate needs one."""
     ruling: Callable[[str], dict[str, Any]] | None = None
-    """What the reply says that makes a person's text the verdict; only of a role that rules."""
+    """Returns the reply fields that make a person's text the verdict; only for a role that rules."""
     labels: Callable[[Any], Collection[str]] | None = None
-    """Only of a role that rules by the label of a candidate, which a person gives then: returns the
-    labels that it may name besides with these settings."""
+    """Only for a role that rules by the label of a candidate, so that a person gives a label, too:
+    returns the further labels that are allowed with these settings."""
     judges: Callable[[Any], Sequence[Sequence[str]]] | None = None
-    """Returns who rules with these settings: the speakers' names of each judge of a jury, one for
-    each order (:func:`jurors`). A ruling of one of several can be dropped, and the others count."""
+    """Returns the judges with these settings: for each judge of a jury its speakers' names, one for
+    each order (:func:`jurors`). If one of several rulings is dropped, the others count."""
     settles: bool = False
-    """True where the turn may settle its node without a ruling, as in a vote before the debate. A
-    person need not rule again where only such turns were changed."""
+    """True if the turn may settle its node without a ruling, as in a vote before the debate. If only
+    such turns are changed, a person need not rule again."""
     score: Callable[[float], dict[str, Any]] | None = None
-    """What the reply says that gives its node a strength; only of a role that scores."""
+    """Returns the reply fields that give the node a strength; only for a role that scores."""
     scored: str = "strength"
-    """The name that the node's score has then."""
+    """The name of that score."""
     winner: Callable[[str], dict[str, Any]] | None = None
-    """What the reply says that lets one of ``winners`` win; only of a role that compares. The
-    speaker's name is the ids of the two in the order in which they are shown: ``0.0:0.1``."""
+    """Returns the reply fields that let one of ``winners`` win; only for a role that compares. The
+    speaker's name is the two ids in the order shown: ``0.0:0.1``."""
     winners: tuple[str, ...] = ()
-    """The two that can win a comparison."""
+    """The two possible winners of a comparison."""
     inserts: bool = False
-    """True where the reply is arguments, and the protocol's nodes take up those that a person
+    """True if the reply is a list of arguments, to which the protocol's nodes add those that a person
     inserts (``run_of(runtime).overrides.list_insertions``)."""
 
     @cached_property
     def captions(self) -> dict[str, str]:
-        """The names of the fields of its replies, each as a reader sees it."""
+        """Return the reader's name for each field of the replies."""
         return {name: label(name) for reply in self.replies() for name in reply.model_fields}
 
     def replies(self) -> list[type[BaseModel]]:
@@ -71,18 +71,18 @@ class Phase:
 class PhaseOrder:
     """Declare the order of a protocol's phases, by which a transcript is sorted.
 
-    A phase that is not named sorts by its steps alone: they count through the whole node then.
+    Other phases sort by their steps alone, which then count through the whole node.
     """
 
     phases: tuple[str, ...] = ()
     closing: tuple[str, ...] = ()
-    """Those that come after every pass."""
+    """Phases that come after every pass."""
     beside_all: tuple[str, ...] = ()
-    """Those that nothing else at the node waits for."""
+    """Phases that nothing else at the node waits for."""
     beside_children: tuple[str, ...] = ()
-    """Those that go on while the children of the node are debated."""
+    """Phases that run while the children of the node are debated."""
     beside: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By phase, another one that goes on at the same time."""
+    """By phase, another phase that runs at the same time."""
 
     inside: Mapping[str, PhaseOrder] = field(default_factory=dict[str, "PhaseOrder"])
     """The orders of the protocols that debate inside, the outer ones first."""
@@ -94,8 +94,8 @@ class PhaseOrder:
     def place(self, phase: str, protocol: str = "") -> tuple[int, int]:
         """Return the key that sorts a phase of ``protocol`` within one pass at a node.
 
-        A debate inside another one comes after what the outer one says at the same node, but for
-        the outer one's closing phases.
+        At one node, a debate inside another one comes after the outer debate's phases, but before
+        its closing phases.
         """
         protocol_order = self.get_protocol_order(protocol)
         depth = [*self.inside].index(protocol) + 1 if protocol in self.inside else 0
@@ -108,14 +108,14 @@ class PhaseOrder:
 
 
 UNORDERED = PhaseOrder()
-"""The order of a protocol that declares none: steps alone."""
+"""The order of a protocol that declares no order: by steps only."""
 
 
 def jurors(judges: int, orders: Iterable[str] = ("",)) -> list[list[str]]:
-    """Return who rules in a jury, a list for each judge: its name in each of the orders.
+    """Return the speakers' names in a jury: for each judge, its name in each order.
 
-    ``[["1", "1_swapped"], ["2", "2_swapped"]]``. A judge alone has no number, the first order no
-    name.
+    Example: ``[["1", "1_swapped"], ["2", "2_swapped"]]``. A single judge has no number, and the
+    first order no name.
     """
     orders = [*orders]
     numbers = [str(number) for number in range(1, judges + 1)] if judges > 1 else [""]

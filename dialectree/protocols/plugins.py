@@ -20,24 +20,24 @@ COMMANDS = (
     " server-file show sources version view"
 )
 TOOLS = "cancel contest estimate result resume runs show status submit"
-"""The commands and the tools of MCP that dialectree has without any protocol."""
+"""The commands and the MCP tools that do not belong to a protocol."""
 _LONGEST = 300
 
 
 class Declaration:
-    """Mark what an entry point of the group may name; ``protocol.Protocol`` is one."""
+    """Mark the classes that an entry point of the group may name, such as ``protocol.Protocol``."""
 
     name: str
 
 
 def load(path: str) -> Any:
-    """Return what ``module:attribute`` names."""
+    """Import and return the object that ``module:attribute`` names."""
     module, _, attribute = path.partition(":")
     return getattr(import_safely(module), attribute)
 
 
 def import_safely(module: str) -> Any:
-    """Import ``module``. It can neither end the program nor print into what the program prints."""
+    """Import ``module``; keep it from ending the program and from printing to stdout."""
     if module in sys.modules:
         return import_module(module)
     with _print_to_stderr(), _no_exit(module):
@@ -46,9 +46,9 @@ def import_safely(module: str) -> Any:
 
 @contextmanager
 def _print_to_stderr() -> Iterator[None]:
-    """Send what modules print while they are imported to stderr, in several threads at once.
+    """Redirect to stderr what modules print during import, also in several threads at once.
 
-    The last thread restores stdout. Each restoring what it found would leave stderr in its place.
+    The last thread restores stdout: if each restored what it found, stderr could stay in its place.
     """
     with _stdout_lock:
         _stdouts.append(sys.stdout)
@@ -58,18 +58,18 @@ def _print_to_stderr() -> Iterator[None]:
     finally:
         with _stdout_lock:
             stdout = _stdouts.pop()
-            if not _stdouts:  # then it is the first that was noted
+            if not _stdouts:  # so this is the real one
                 sys.stdout = stdout
 
 
 _stdout_lock = Lock()
 _stdouts: list[TextIO] = []
-"""What stdout was when each import under way began; the first is the real one."""
+"""The stdout that each running import found; the first is the real one."""
 
 
 @contextmanager
 def _no_exit(module_path: str) -> Iterator[None]:
-    """Raise ImportError in the place of an exit; Ctrl-C stays what it is."""
+    """Raise ImportError instead of an exit; let KeyboardInterrupt through."""
     try:
         yield
     except (Exception, KeyboardInterrupt):
@@ -80,16 +80,16 @@ def _no_exit(module_path: str) -> Iterator[None]:
 
 @cache
 def load_declarations() -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the usable declarations by name, and why the others cannot be used by entry point.
+    """Return the usable declarations by name, and the faults of the others by entry point.
 
-    Load them in a thread where an event loop is running: a server's loop refuses to read files, and
-    every import there would fail.
+    If an event loop is running, load them in a thread: a server's loop refuses to read files, so
+    imports would fail there.
     """
     return load_off_loop(_load_all)
 
 
 def _load_all() -> tuple[dict[str, Any], dict[str, str]]:
-    """Load every declaration, ours first. One that is broken or takes a name is left out."""
+    """Load every declaration, ours first. Leave out a broken one, and one whose name is taken."""
     protocols: dict[str, Any] = {}
     faults: dict[str, str] = {}
     for entry in sorted(entry_points(group=GROUP), key=_ours_first):
@@ -97,7 +97,7 @@ def _load_all() -> tuple[dict[str, Any], dict[str, str]]:
             with _print_to_stderr(), _no_exit(entry.value):
                 declaration = entry.load()
             if not isinstance(declaration, Declaration):
-                raise TypeError(f"{entry.value} is no Protocol")
+                raise TypeError(f"{entry.value} is not a Protocol")
             if any(declaration is protocol for protocol in protocols.values()):
                 continue
             _require_free_names(declaration, protocols)
@@ -106,7 +106,7 @@ def _load_all() -> tuple[dict[str, Any], dict[str, str]]:
         else:
             protocols[declaration.name] = declaration
     for protocol in protocols.values():
-        protocol.settings.declaration = protocol  # a refused one of the same name may have shared the class
+        protocol.settings.declaration = protocol  # a refused declaration may have set it before
     return protocols, faults
 
 
@@ -115,7 +115,7 @@ def _ours_first(entry: EntryPoint) -> tuple[bool, str, str]:
 
 
 def _require_free_names(new: Any, protocols: dict[str, Any]) -> None:
-    """Raise ValueError if ``new`` takes a name of dialectree or of a protocol ``protocols``."""
+    """Raise ValueError if ``new`` takes a name of dialectree or of one of ``protocols``."""
     homes: dict[str, str] = import_module("dialectree")._HOMES
     verbs = {name for name, home in homes.items() if home == "dialectree.functions"}
     reserved_names = {*COMMANDS.split(), *TOOLS.split(), *homes} - verbs
@@ -134,14 +134,14 @@ def _names(protocol: Any) -> list[str]:
 
 
 def refuse(name: str, error: Exception) -> None:
-    """Take the protocol ``name``, of which nothing can be made, out of those that can be used."""
+    """Remove the protocol ``name`` from the usable ones, because it cannot be built."""
     protocols, faults = load_declarations()
     faults[name] = fault(error)
     del protocols[name]
 
 
 def fault(error: Exception) -> str:
-    """Return in one line what went wrong in a stranger's code."""
+    """Return one line on an error in another package's code."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
 
 
@@ -159,7 +159,7 @@ def _roles() -> list[tuple[str, str]]:
 
 
 def families() -> dict[str, str]:
-    """Return the roles that can be given a model together with others, each with its family."""
+    """Return the roles that share a family with others, each with its family."""
     return {role: family for role, family in reversed(_roles()) if family}  # the first one counts
 
 

@@ -1,7 +1,7 @@
-"""Declare a protocol: everything else is made of this one declaration.
+"""Declare a protocol: everything else is made from this one declaration.
 
-A declaration stands in the entry-point group ``dialectree.protocols``. Command, Python function,
-agent tool, server form, record, report, contest, resume and evaluation read it. Nothing else in
+A package registers it in the entry-point group ``dialectree.protocols``. Command, Python function,
+agent tool, server form, record, report, contest, resume and evaluation read it. No other code of
 dialectree knows a protocol by name.
 """
 
@@ -41,32 +41,32 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
 DEEPEST = 8
-"""Debates inside one another."""
+"""Most levels of debates inside one another."""
 WITHDRAWN = "[withdrawn: this turn counts for nobody]"
-"""What the others read in the place of a turn that a person dropped."""
+"""The text that speakers read in place of a turn that a person dropped."""
 Outcome = Literal["answer", "choice", "probability", "comparison"]
 VIEWS = ("tree", "rounds", "two_sided", "arguments")
 """A tree of questions; speakers round by round; two speakers facing each other by phase; arguments
-for and against. A protocol may bring another view: a module of that name beside its graph."""
+for and against. A protocol may bring another view: a module of that name next to its graph."""
 Roles = Mapping[str, str]
-"""The roles that can be given a model of their own, each with the family that it belongs to. A role
-without a family names itself."""
+"""The roles that can have their own model, each with its family. The family of a role without one is
+the role itself."""
 CHECKER, CHECK = "checker", "check"
-"""The role that says whether sentences bear a point out, and its phase."""
+"""The role that says whether sentences support a point, and its phase."""
 CHECK_REPLY = "dialectree.evidence.steps:CheckReply"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    """Declare a baseline or an ablation of a protocol: the same task, done another way.
+    """Declare a baseline or an ablation of a protocol: another method for its task.
 
-    ``graph`` is written ``module:attribute``. ``reads`` names those of the protocol's settings that
-    mean something to the variant. What is not given is the protocol's.
+    ``graph`` is written ``module:attribute``. ``reads`` names the settings of the protocol that the
+    variant reads. Fields that are not given are the protocol's.
     """
 
     name: str
     title: str = ""
-    """What reports call it; of an ablation what it is without: ``without the role switch``."""
+    """Its name in reports; for an ablation the missing part: ``without the role switch``."""
     summary: str
     graph: str
     reads: Collection[str] | None = None
@@ -74,10 +74,9 @@ class Variant:
     prompts: tuple[str, ...] | None = None
     prepare: str = ""
     baseline: bool = False
-    """True where reports measure debates against it, instead of calling it a debate."""
+    """True if reports compare debates with it, instead of calling it a debate."""
     grounded: bool | None = None
-    """Whether it argues from sources where its protocol does. Without a word, a baseline does
-    not."""
+    """Whether it argues from sources if its protocol does. None: yes, but no for a baseline."""
     calls: Callable[[Any], int] | None = None
     """Returns how many calls it takes with these settings, whatever is replied, so that nobody has
     to rehearse it."""
@@ -87,14 +86,14 @@ class Variant:
 
 @dataclass(frozen=True, kw_only=True)
 class EarlyEnd:
-    """Declare that speakers answer first, and that no debate is held where enough of them agree."""
+    """Declare that speakers answer first, and that they debate only if too few of them agree."""
 
     phase: str
-    """The phase in which they answer."""
+    """The phase of the first answers."""
     score: str
-    """The root's score: the share of the answers that are the most frequent one, 0 to 1."""
+    """The root's score that has the share of the most frequent answer, 0 to 1."""
     threshold: str
-    """The setting with the least score at which no debate is held; above 1 there always is one."""
+    """The setting with the least score that needs no debate; above 1, a debate is always held."""
     source: str
     """The ``confidence_source`` of a verdict without a debate."""
     debate: str = ""
@@ -103,64 +102,63 @@ class EarlyEnd:
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol(Declaration):
-    """Declare a way in which models debate. Code that is loaded later is ``module:attribute``."""
+    """Declare a way in which models debate. Code to load later is named ``module:attribute``."""
 
     name: str
-    """Short, for the command line and for records: ``rsd``."""
+    """A short name for the command line and for records: ``rsd``."""
     title: str
     summary: str
-    """What it does, in one sentence without its subject, for help, forms and agents."""
+    """Its task, in one sentence without a subject, for help, forms and agents."""
     source: str
     """The paper."""
     command: str = ""
-    """The user's verb; without one: ``dialectree run NAME``."""
+    """The verb of its command; without one, users type ``dialectree run NAME``."""
     examples: tuple[str, ...] = ()
     """Two calls for the help, without the name of the command: ``"Is it so?" --option yes``."""
     input: type[ProtocolInput]
     settings: type[ProtocolSettings]
     outcome: Outcome
     view: str = "rounds"
-    """How its debates are shown: one of ``VIEWS``, or a view of its own."""
+    """The view of its debates: one of ``VIEWS``, or a view of its own."""
     look: Look | Callable[[Mapping[str, Any]], Look] = PLAIN
-    """What reports say of them, beside the view; or returns that by the settings of a run."""
+    """Further details of how reports show its debates, or a function of a run's settings."""
     unit: str = "part"
-    """What one place of its tree is called."""
+    """The noun for a node of its tree."""
     graph: str
     script: Any = None
     """The :class:`Script` that the graph is compiled from. ``graph`` need not exist then."""
     roles: Roles
     speaking: Callable[[Any], Collection[str]] | None = None
-    """Returns which of the roles speak with these settings; without it all do."""
+    """Returns the roles that speak with these settings; None: all roles."""
     prompts: tuple[str, ...]
-    """The folders of its prompts: each a package with a folder ``prompts``."""
+    """The packages of its prompts, each with a folder ``prompts``."""
     requires: str = ""
-    """What pip installs for its code, where that is more than its package needs to be listed:
-    ``dialectree[compare]``."""
+    """The pip requirement of its code, if listing the protocol needs less: ``dialectree[compare]``."""
     install_advice: str = ""
-    """What the user should know before installing that, such as how large it is."""
+    """A note for the user before that installation, such as its size."""
     phases: tuple[Phase, ...] = ()
-    """What its roles say, its baselines' included."""
+    """The phases of its roles and of its baselines' roles."""
     order: PhaseOrder = UNORDERED
     """The order of the phases within one node, its baselines' included."""
     variants: tuple[Variant, ...] = ()
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    """Settings that servers offer by a name, each as an assistant."""
+    """Named groups of settings; servers offer each as an assistant."""
     only_variants: Collection[str] = ()
-    """Settings that mean something to variants, and nothing to the protocol itself."""
+    """Settings that only variants read."""
     prepare: str = "dialectree.flow.steps:prepare"
-    """Makes of the user's input (a mapping) and the settings what the graph takes, and raises
-    InputError where that cannot be. The usual one leaves the input as it is."""
+    """Names the function that turns the user's input (a mapping) and the settings into the input of
+    the graph. It raises InputError for unusable input. The default keeps the input as it is."""
     evaluation: Evaluation | None = None
     demo: str = ""
-    """The folder of a recorded debate, beside the graph; ``dialectree demo`` plays it."""
+    """The folder of a recorded debate, next to the graph; ``dialectree demo`` plays it."""
     early: EarlyEnd | None = None
-    """How it can end without a debate; estimates and ``eval route`` tell the two ends apart."""
+    """The way to end without a debate, if it has one; estimates and ``eval route`` tell the ends apart."""
     inner: Callable[[Any], Collection[str]] | None = None
-    """Returns the names of the protocols that :func:`dialectree.debate` may hold inside this one
-    with these settings."""
+    """Returns the names of the protocols that may debate inside this one with these settings, by
+    :func:`dialectree.debate`."""
 
     def __post_init__(self) -> None:
-        """Name the protocol in its settings; refuse what no protocol can be declared with."""
+        """Name the protocol in its settings; raise InputError for a wrong declaration."""
         if self.outcome not in (outcomes := get_args(Outcome)):
             listed = ", ".join(outcomes)
             raise InputError(f"protocol {self.name}: outcome {self.outcome!r} is not one of {listed}")
@@ -189,7 +187,7 @@ class Protocol(Declaration):
             self._add_checker()
 
     def _add_checker(self) -> None:
-        """Add the role that the kernel brings to every grounded protocol, and its phase."""
+        """Add the checker, which every grounded protocol has, and its phase."""
         if not self.evidence_settings():
             raise InputError(
                 f"protocol {self.name}: its input takes sources; derive its settings from GroundedSettings"
@@ -200,18 +198,18 @@ class Protocol(Declaration):
             added["phases"] = (*self.phases, check_phase)
         if (order := self.order.phases) and CHECK not in order:
             added["order"] = replace(self.order, phases=(*order[:-1], CHECK, order[-1]))
-        for name, value in added.items():  # the declaration is frozen for everybody else
+        for name, value in added.items():  # the declaration is frozen otherwise
             object.__setattr__(self, name, value)
 
     @property
     def grounded(self) -> bool:
-        """Whether its debaters can argue from sources."""
+        """Return whether its debaters can argue from sources."""
         return self.input.grounded
 
     def evidence_settings(self) -> frozenset[str]:
-        """Return the settings that say what is retrieved from sources, and what comes of it.
+        """Return the settings on retrieval from sources and on its use.
 
-        A protocol's own stand in the group of the others.
+        A protocol's own settings of this kind have the same heading.
         """
         kind = self.settings
         if not (self.grounded and issubclass(kind, GroundedSettings)):
@@ -224,19 +222,19 @@ class Protocol(Declaration):
 
     @property
     def ours(self) -> bool:
-        """Whether the protocol comes with dialectree."""
+        """Return whether the protocol comes with dialectree."""
         return self.graph.startswith("dialectree.")
 
     def holds(self, settings: ProtocolSettings) -> list[str]:
-        """Return the names of the protocols that debate right inside it with these settings."""
+        """Return the names of the protocols that debate directly inside it with these settings."""
         return [] if self.inner is None else [*dict.fromkeys(self.inner(settings))]
 
     def missing(self) -> list[str]:
-        """Return the packages that its code needs and that are not installed."""
+        """Return the packages that its code needs but that are not installed."""
         return missing(self.requires) if self.requires else []
 
     def own_settings(self) -> frozenset[str]:
-        """Return the names of the settings that not every protocol has."""
+        """Return the names of the protocol's own settings, which others need not have."""
         setting_names = frozenset(self.settings.model_fields) - frozenset(SHARED)
         return setting_names if self.inner is not None else setting_names - {"inner"}
 
@@ -244,7 +242,7 @@ class Protocol(Declaration):
         """Yield the settings, its own first, each with the class that declares it."""
         setting_names, evidence = self.own_settings(), self.evidence_settings()
         names = [name for name in self.settings.model_fields if name in setting_names]
-        for name in sorted(names, key=evidence.__contains__):  # as they stand, but evidence last
+        for name in sorted(names, key=evidence.__contains__):  # in their order, but evidence last
             yield self.settings, name
         yield from ((ProtocolSettings, name) for name in SHARED)
 
@@ -257,7 +255,7 @@ class Protocol(Declaration):
         raise InputError(f"protocol {self.name}: {self.graph} is not in a package")
 
     def file(self, name: str) -> Path | None:
-        """Return the file or folder ``name`` beside its graphs, or None."""
+        """Return the file or folder ``name`` next to its graphs, or None."""
         with suppress(InputError):
             if (path := self.folder() / name).exists():
                 return path
@@ -268,21 +266,21 @@ class Protocol(Declaration):
         return self.folder() / self.demo
 
     def faults(self) -> Iterator[tuple[str, str]]:
-        """Yield what does not load, each with the reason; the code that it needs is imported."""
+        """Yield the parts that do not load, each with the reason; imports the code of all parts."""
         for method in () if self.missing() else self.methods().values():
             try:
                 method.graph().get_graph()
-            except Exception as error:  # whatever a stranger's module raises
+            except Exception as error:  # another package's module may raise anything
                 yield method.variant.graph, plugins.fault(error)
         if self.demo and self.file(f"{self.demo}/run.json") is None:
             yield f"{self.name}, {self.demo}", "there is no recorded debate"
 
     def look_of(self, settings: Mapping[str, Any]) -> Look:
-        """Return how a run with these ``settings``, as a record keeps them, is shown."""
+        """Return the look of a run with these recorded ``settings``."""
         return self.look if isinstance(self.look, Look) else self.look(settings)
 
     def phase(self, role: str, name: str) -> Phase | None:
-        """Return what ``role`` says in the phase ``name``; the phase's own declaration counts."""
+        """Return the phase ``name`` of ``role``; a declaration for all its phases is the fallback."""
         of_role = {phase.name: phase for phase in reversed(self.phases) if phase.role == role}
         return of_role.get(name) or of_role.get("")
 
@@ -298,41 +296,41 @@ _compiled: dict[tuple[Any, str], CompiledStateGraph[Any, Any, Any, Any]] = {}
 
 @dataclass(frozen=True)
 class Method:
-    """Answer in one way: by a protocol, or by a variant of it."""
+    """A way to answer: a protocol itself, or one of its variants."""
 
     protocol: Protocol
     variant: Variant
 
     @property
     def name(self) -> str:
-        """Return the name by which commands and records know it."""
+        """Return its name in commands and records."""
         return self.variant.name
 
     @property
     def grounded(self) -> bool:
-        """Whether it can argue from sources."""
+        """Return whether it can argue from sources."""
         override = self.variant.grounded
         return self.protocol.grounded and (not self.variant.baseline if override is None else override)
 
     def require_grounded(self) -> None:
-        """Raise InputError, with the methods that can, unless it can argue from sources."""
+        """Raise InputError, which names the methods that can, unless it can argue from sources."""
         if not self.grounded:
             able = [name for name, method in self.protocol.methods().items() if method.grounded]
             hint = f"; {', '.join(able)} can" if able else ""
             raise InputError(f"`sources`: {self.name} does not argue from sources{hint}")
 
     def on(self, debate_input: Mapping[str, Any]) -> Method:
-        """Return the method as it debates the input ``debate_input``: ungrounded without sources.
+        """Return the method for the input ``debate_input``: ungrounded if that has no sources.
 
-        Then nobody checks, and no setting on evidence is read or recorded. An empty list of sources
-        stands where a retriever alone finds them.
+        An ungrounded debate has no checker, and reads and records no setting on evidence. An empty
+        list of sources is for a debate in which a retriever alone finds them.
         """
         if debate_input.get("sources") is not None or not self.grounded:
             return self
         return replace(self, variant=replace(self.variant, grounded=False))
 
     def count_calls(self, settings: ProtocolSettings) -> tuple[int, int] | None:
-        """Return the least and the most calls that it takes; None where its replies decide."""
+        """Return the least and the most calls that it takes; None if its replies decide."""
         if self.variant.calls is None or self.grounded:
             return None
         return (calls := self.variant.calls(settings)), calls
@@ -354,7 +352,7 @@ class Method:
         return [imported, _compiled.get((self.variant.script, self.name))]
 
     def packages(self) -> AbstractContextManager[None]:
-        """Return a context in which a missing package is an error with the pip line."""
+        """Return a context that turns a missing package into an error with the pip line."""
         declared = self.protocol
         if not declared.requires:
             return nullcontext()
@@ -362,30 +360,30 @@ class Method:
         return explain_missing_package(declared.title, declared.requires, declared.install_advice)
 
     def prepare(self, debate_input: Mapping[str, Any], settings: ProtocolSettings) -> dict[str, Any]:
-        """Return what the graph takes; raise InputError for input that cannot be debated."""
+        """Return the input of the graph; raise InputError for input that cannot be debated."""
         path = self.variant.prepare or self.protocol.prepare
         with self.packages():
             return load(path)(debate_input, settings)  # type: ignore[no-any-return]
 
     def configure(self, user_settings: Mapping[str, Any], warn: Callable[[str], None]) -> ProtocolSettings:
-        """Return the settings of one run; warn of those given that change nothing beside others.
+        """Return the settings of one run; warn about given settings that have no effect.
 
         Raises InputError for a setting that the method does not read, and for an unknown role.
         """
         for name in sorted(self.protocol.own_settings() - self.reads()):
             if name in user_settings:
-                raise ArgumentError(f"`{name}`: that is no setting of {self.name}")
+                raise ArgumentError(f"`{name}`: {self.name} has no such setting")
         settings = build_settings(self.protocol.settings, **user_settings)
         self.require_roles(settings, user_settings)
         for name, why in sorted(settings.find_unused_settings().items()):
             if name in user_settings and name in settings.asks():
-                raise InputError(f"`{name}`: {why}")  # nobody would be asked
+                raise InputError(f"`{name}`: {why}")  # no person would be asked
             if name in user_settings:
                 warn(f"`{name}`: {why}, so it changes nothing")
         return settings
 
     def require_roles(self, settings: ProtocolSettings, user_settings: Mapping[str, Any]) -> None:
-        """Raise InputError for a role among those ``user_settings`` that the method does not have."""
+        """Raise InputError for a role in ``user_settings`` that the method does not have."""
         role_names = self.role_names(settings)
         for role in sorted(set(user_settings.get("roles", {})).difference(role_names)):
             names = ", ".join(role_names)
@@ -401,7 +399,7 @@ class Method:
         return frozenset(find_marked_fields(self.protocol.settings, self.reads(), "person"))
 
     def reads(self) -> frozenset[str]:
-        """Return its own settings, without those of the protocols that debate inside."""
+        """Return the names of its own settings, without those of protocols that debate inside."""
         evidence = self.protocol.evidence_settings()
         if self.variant.reads is not None:
             setting_fields = self.protocol.settings.model_fields
@@ -413,7 +411,7 @@ class Method:
     def list_inner_methods(
         self, settings: ProtocolSettings, around: tuple[str, ...] = ()
     ) -> list[tuple[Method, ProtocolSettings]]:
-        """Return the protocols that debate inside with these settings, however deep, with theirs.
+        """Return the protocols that debate inside at any depth with these settings, each with its own.
 
         Raises SettingsError for a protocol that would debate inside itself, and for settings that
         an inner one does not read.
@@ -444,7 +442,7 @@ class Method:
         return inner_methods
 
     def own_roles(self) -> Roles:
-        """Return its roles, without those of the protocols that debate inside."""
+        """Return its roles, without those of protocols that debate inside."""
         return self.protocol.roles if self.variant.roles is None else self.variant.roles
 
     def roles(self, settings: ProtocolSettings) -> dict[str, str]:
@@ -466,7 +464,7 @@ class Method:
         return roles
 
     def models(self, settings: ProtocolSettings) -> dict[str, Any]:
-        """Return the model of every role that speaks with these settings, of every judge of a jury.
+        """Return the model of every role that speaks with these settings, and of every judge of a jury.
 
         The judges of a jury are called ``judge_1``, ``judge_2`` ...
         """
@@ -484,7 +482,7 @@ class Method:
         return models_by_name
 
     def prompts(self, settings: ProtocolSettings) -> tuple[str, ...]:
-        """Return the folders of prompts that it speaks from with these settings."""
+        """Return the folders of the prompts that it uses with these settings."""
         folders = self.protocol.prompts if self.variant.prompts is None else self.variant.prompts
         inner = (
             folder
@@ -503,10 +501,10 @@ class Method:
 
 
 def inner_settings(outer: ProtocolSettings, inner: Method) -> ProtocolSettings:
-    """Return the settings of a protocol that debates inside one with the settings ``outer``.
+    """Return the settings of a protocol that debates inside another one with settings ``outer``.
 
-    It has the models, limits and prices of ``outer``, and its own settings from ``outer.inner``.
-    Raises SettingsError for one that it does not read.
+    It takes models, limits and prices from ``outer``, and its own settings from ``outer.inner``.
+    Raises SettingsError for a setting that it does not read.
     """
     values: Any = map_entries(outer.inner.get(inner.name, {}), restore_credentials)
     for name in values:
@@ -519,10 +517,10 @@ def inner_settings(outer: ProtocolSettings, inner: Method) -> ProtocolSettings:
 
 
 def follow_routes(settings: Own) -> Own:
-    """Return the settings of a run that begins, with what the files of their routes say.
+    """Return the settings of a new run, completed from the files of their routes.
 
-    A debate inside may have a route, too. Reads files, and raises InputError for one that cannot be
-    read or holds for other models: see :meth:`ProtocolSettings.follow_route`.
+    A debate inside may have a route, too. Reads files, and raises InputError for a file that cannot
+    be read or is for other models: see :meth:`ProtocolSettings.follow_route`.
     """
     inside = dict[str, Any]()
     for name, inner_values in settings.inner.items():
@@ -543,26 +541,26 @@ def follow_routes(settings: Own) -> Own:
 
 
 def load_protocols() -> dict[str, Protocol]:
-    """Return the protocols that are installed, by name, ours before others."""
+    """Return the installed protocols by name, ours first."""
     return plugins.load_declarations()[0]
 
 
 def broken() -> dict[str, str]:
-    """Return the declarations that cannot be used, each with the reason."""
+    """Return the unusable declarations, each with the reason."""
     return plugins.load_declarations()[1]
 
 
 def unusable() -> dict[str, str]:
-    """Return what packages declare that cannot be used, each with the reason.
+    """Return the unusable declarations and parts of declarations, each with the reason.
 
-    The graphs of protocols that are not ours are imported for it, and LangGraph with them.
+    Imports the graphs of the protocols that are not ours, and so LangGraph.
     """
     foreign_protocols = [declaration for declaration in load_protocols().values() if not declaration.ours]
     return {**broken(), **dict(pair for declaration in foreign_protocols for pair in declaration.faults())}
 
 
 def protocol(name: str) -> Protocol:
-    """Return the protocol called ``name``; else raise InputError with the known names."""
+    """Return the protocol called ``name``; raise InputError with the known names if it is unknown."""
     protocols = load_protocols()
     if name not in protocols:
         why = next((f" ({fault})" for path, fault in broken().items() if name in path), "")
@@ -571,9 +569,9 @@ def protocol(name: str) -> Protocol:
 
 
 def methods() -> dict[str, Method]:
-    """Return every method of every protocol by name.
+    """Return the methods of all protocols by name.
 
-    The protocol that was there first keeps a name; of another one it is ``protocol.method``.
+    If two protocols use one name, the first keeps it; the other's method is ``protocol.method``.
     """
     methods_by_name: dict[str, Method] = {}
     for declared in load_protocols().values():
@@ -583,7 +581,7 @@ def methods() -> dict[str, Method]:
 
 
 def method(name: str, of: str | None = None) -> Method:
-    """Return the method called ``name``; else raise InputError with the known names."""
+    """Return the method called ``name``; raise InputError with the known names if it is unknown."""
     methods_by_name = methods() if of is None else protocol(of).methods()
     if name not in methods_by_name:
         raise InputError(f"`method` {name}: there is no such method; known: {', '.join(methods_by_name)}")
@@ -591,7 +589,7 @@ def method(name: str, of: str | None = None) -> Method:
 
 
 def taking_part(protocol_name: str, settings: Mapping[str, Any]) -> list[Protocol]:
-    """Return the installed protocols of a recorded run, the outer ones first, by its settings."""
+    """Return the installed protocols that took part in a recorded run, the outer ones first."""
     protocols: dict[str, Protocol] = {}
 
     def take(name: str, raw_settings: Mapping[str, Any]) -> None:

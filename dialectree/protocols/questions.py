@@ -1,4 +1,4 @@
-"""Put a question to any protocol, by the fields of its declared input."""
+"""Turn a question into the declared input of any protocol."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dialectree.protocols.protocol import protocol
 
 
 def needs_options(name: str) -> bool:
-    """Return whether the protocol ``name`` answers only where the answers are known: yes or no."""
+    """Return whether the protocol ``name`` can answer only with given options."""
     fields = protocol(name).input.model_fields
     return "question" not in fields or ("options" in fields and fields["options"].is_required())
 
@@ -26,13 +26,13 @@ def question_for(
     Args:
         name: the protocol that is to answer.
         question: the question, in full.
-        background: what may be taken as known, a sentence each.
+        background: facts that may be taken as known, a sentence each.
         options: the answers to choose from.
-        claim: the question as a claim, for a protocol that verifies one; without it, that the
-            answer to the question is yes.
+        claim: the question as a claim, for a protocol that verifies one; by default, "the answer
+            to the question is yes".
 
-    Raises InputError for a protocol that needs other input, such as documents, and where it needs
-    options and there are none.
+    Raises InputError for a protocol that needs other input, such as documents, and for missing
+    options.
     """
     fields = protocol(name).input.model_fields
     offered: Mapping[str, object] = {
@@ -42,7 +42,7 @@ def question_for(
         "background": [*background],
     }
     if not {"question", "claim"} & {*fields}:
-        raise InputError(f"{name} answers no question: its input is {', '.join(fields)}")
+        raise InputError(f"{name} cannot answer a question: its input is {', '.join(fields)}")
     question_input = {field: offered[field] for field in fields if offered.get(field)}
     if missing := [n for n, field in fields.items() if field.is_required() and n not in question_input]:
         raise InputError(f"{name} cannot answer the question without {', '.join(missing)}")

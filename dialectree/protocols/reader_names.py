@@ -1,4 +1,4 @@
-"""How a person's own reader of files is named in settings and records."""
+"""Parse and write the name of the user's own file reader in settings and records."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ _READER = re.compile(r"(?:(\.\w+(?:,\.\w+)*)=)?(\w+(?:\.\w+)*)[:.](\w+)")
 
 
 def split_reader(reader: str) -> tuple[tuple[str, ...], str]:
-    """Return the endings of files that a reader is for, and its ``module:attribute``.
+    """Return the file endings that a reader is for, and its ``module:attribute``.
 
-    ``reader`` is written ``module:name`` or ``module.name``, maybe behind ``.pdf,.png=``. Raises
+    ``reader`` is ``module:name`` or ``module.name``, optionally after ``.pdf,.png=``. Raises
     ValueError for anything else.
     """
     match = _READER.fullmatch(reader)
     if match is None:
         raise ValueError(
-            "a reader is written module:function, or behind the endings of its files: "
-            ".pdf,.png=module:function"
+            "write a reader as module:function, or after the endings of its files: .pdf,.png=module:function"
         )
     endings = tuple(match[1].lower().split(",")) if match[1] else ()
     return endings, f"{match[2]}:{match[3]}"
@@ -36,7 +35,7 @@ def _check_reader(reader: object) -> object:
 
 
 def _name_reader(reader: object) -> str | None:
-    """Return what a record calls a reader."""
+    """Return the name of a reader in a record."""
     if reader is None or isinstance(reader, str):
         return reader
     return f"live:{getattr(reader, '__name__', type(reader).__name__)}"

@@ -1,7 +1,7 @@
-"""Read the file that says below which agreement of votes a debate pays.
+"""Read the file with the agreement of votes below which a debate pays.
 
-``dialectree eval route --save`` writes it from an evaluation of votes and debates. It holds for the
-models of that evaluation and for no others.
+``dialectree eval route --save`` writes it from an evaluation of votes and debates. It is valid only
+for the models of that evaluation.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from dialectree.protocols.settings import ProtocolSettings
 
 SCHEMA: Final = "dialectree.route/1"
 NEVER, ALWAYS = 0.0, 1.01
-"""A threshold that every share reaches, so that nothing is debated, and one that none reaches."""
+"""Thresholds to debate nothing (every share reaches 0) and everything (no share reaches 1.01)."""
 Share = Annotated[float, Field(ge=0, le=1)]
 LARGEST = 1_000_000
-"""Bytes of a file at most."""
+"""Most bytes of a file."""
 
 
 def read_small_file(path: str | Path) -> bytes:
     """Return the content of a regular file of at most :data:`LARGEST` bytes.
 
-    Never waits for a pipe or a device. Raises OSError, with a text for a person, for anything else.
+    Never waits for a pipe or a device. Raises OSError, with a readable text, for other files.
     """
     waits_for_nobody = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, os.O_RDONLY | waits_for_nobody)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError("it is no regular file")
+            raise OSError("it is not a regular file")
         content = file.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise OSError(f"it has more than {LARGEST:,} bytes")
@@ -53,7 +53,7 @@ class _Stored(BaseModel):
 
 
 class Interval(_Stored):
-    """A figure and its 95 % interval; None where the answers do not tell."""
+    """A figure and its 95 % interval; None where the answers are too few for one."""
 
     value: float | None
     low: float | None
@@ -61,51 +61,51 @@ class Interval(_Stored):
 
 
 class RouteFigures(_Stored):
-    """What the rule came to on questions that it was not chosen by."""
+    """The results of the rule on questions that were not used to choose it."""
 
     accuracy: Interval
-    """Its share of right answers, 0 to 1."""
+    """The rule's share of right answers, 0 to 1."""
     difference: Interval
-    """That less the share of debating every question, -1 to 1."""
+    """Accuracy minus the accuracy of debating every question, -1 to 1."""
     vote: Interval
-    """The share of right answers of the vote alone, 0 to 1."""
+    """The accuracy of the vote alone, 0 to 1."""
     debate: Interval
-    """The share of right answers of debating every question, 0 to 1."""
+    """The accuracy of debating every question, 0 to 1."""
     tokens: Annotated[float, Field(ge=0)]
-    """Its tokens by those of debating every question without a vote, 1 for as many."""
+    """The rule's tokens, divided by those of debating every question without a vote."""
     debates: Share
-    """The share of the questions that it debates."""
+    """The share of the questions that the rule debates, 0 to 1."""
 
 
 class Route(_Stored):
-    """A threshold, what it was computed from, and the models that it holds for."""
+    """A threshold, the data that it was computed from, and the models that it is valid for."""
 
     schema_: Literal["dialectree.route/1"] = Field(default=SCHEMA, alias="schema")
     protocol: str
-    """The protocol that debates where the votes do not agree."""
+    """The protocol that debates if the votes do not agree."""
     method: str
-    """It or one of its variants."""
+    """The protocol or one of its variants."""
     settings: dict[str, JsonValue] = {}
-    """Those of the debate that were set."""
+    """The settings of the debate that were set."""
     task: Literal["answer", "decide", "verify"]
-    """What the questions asked for."""
+    """The task of the questions."""
     voters: Annotated[list[str], Field(min_length=1)]
     """The model of each vote, without its address."""
     models: dict[str, str]
     """The model of each role of the debate, without its address."""
     agree_at: Annotated[float, Field(ge=0, le=2)]
-    """The least share of the largest answer at which no debate is held: 0 never debates, a value
-    above 1 always does."""
+    """The least share of the most frequent answer that needs no debate: 0 never debates, a value above
+    1 always does."""
     n: Annotated[int, Field(ge=1)]
-    """The questions that it was computed from."""
+    """Number of questions that it was computed from."""
     figures: RouteFigures
     sentence: str
-    """What ``eval route`` said."""
+    """The summary that ``eval route`` printed."""
     data: str = ""
     """The name of the data set."""
 
     def require(self, *, voters: Sequence[str], models: Mapping[str, str]) -> None:
-        """Raise InputError, naming both, where a run has other voters or another role's model.
+        """Raise InputError, which names both, if a run has other voters or another model of a role.
 
         Args:
             voters: the model of each vote; their order does not matter.
@@ -114,20 +114,20 @@ class Route(_Stored):
         route_voters, run_voters = sorted(self.voters), sorted(map(without_address, voters))
         if route_voters != run_voters:
             raise InputError(
-                f"--route: it holds for the voters {', '.join(route_voters)}, and these are "
+                f"--route: it is for the voters {', '.join(route_voters)}, but this run has "
                 f"{', '.join(run_voters) or 'none'}: compute a route for them, or leave --route out"
             )
         for role in sorted({*self.models, *models}):
             ours, theirs = self.models.get(role, "none"), models.get(role, "none")
             if without_address(ours) != without_address(theirs):
                 raise InputError(
-                    f"--route: it holds for {role} {without_address(ours)}, and this is "
+                    f"--route: it is for {role} {without_address(ours)}, but this run has "
                     f"{without_address(theirs)}: compute a route for it, or leave --route out"
                 )
 
 
 def read_route(path: str | Path) -> Route:
-    """Return the route in a file; InputError, in one line, for any other file."""
+    """Return the route in a file; raise InputError, in one line, for any other file."""
     again = "write it again with dialectree eval route DIR --save FILE"
     try:
         data = read_small_file(path)
@@ -143,17 +143,17 @@ def read_route(path: str | Path) -> Route:
 
 
 class RoutedSettings(ProtocolSettings):
-    """Add the file that says below which agreement a debate pays; see ``Protocol.early``."""
+    """Add the file with the agreement below which a debate pays; see ``Protocol.early``."""
 
     route: str | None = option(None, operator=True, group="Vote", metavar="FILE")
-    """A file that ``eval route --save`` wrote: what it says of threshold and protocol counts, for
-    the models that it was measured with."""
+    """A file from ``eval route --save``, for the models that it was measured with. It sets the
+    threshold and the protocol that debates."""
 
     def follow_route(self) -> Self:
-        """Return the settings with the threshold of the route, and the debate that it is for.
+        """Return the settings with the threshold and the debate of the route.
 
-        A threshold that was given counts, and so does that of a record. Reads the file; raises
-        InputError for one that cannot be read or holds for other models.
+        A threshold that is given or recorded goes before the file's. Reads the file; raises InputError
+        for a file that cannot be read or is for other models.
         """
         early = self.declaration.early if self.declaration else None
         if not self.route or early is None or early.threshold in self.model_fields_set:
@@ -167,7 +167,7 @@ class RoutedSettings(ProtocolSettings):
         return routed_settings
 
     def _require_models(self, route: Route, early: EarlyEnd) -> None:
-        """Raise InputError where ``route`` holds for another debate or for other models."""
+        """Raise InputError if ``route`` is for another debate or for other models."""
         if [route.protocol] != self.declaration.holds(self) or route.method != route.protocol:
             raise InputError(f"--route: it is for debates by {route.method} alone")
         families = {phase.role for phase in self.declaration.phases if phase.name == early.phase}

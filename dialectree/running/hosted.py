@@ -311,7 +311,7 @@ class HostedRun(HeldRun):
         """Return lines for the record, first on each setting of the host that changes nothing."""
         of = self.record.method if self.record is not None else ""
         ignored = [
-            f"{name}: that is no setting of {of}, so it changes nothing" for name in sorted({*self.ignored})
+            f"{name}: {of} has no such setting, so it changes nothing" for name in sorted({*self.ignored})
         ]
         return [*ignored, *super().find_notices(finished=finished)]
 

@@ -22,7 +22,7 @@ WRONG = {
     "verify Bats are blind. --model openai:x": "put the text in quotes",
     f"{Q} --breadth 2": "an option of verify, gate",
     "run nosuch": "Installed are art",
-    f"{Q} --method single_shot --max-depth 2": "--max-depth: that is no setting of single_shot",
+    f"{Q} --method single_shot --max-depth 2": "--max-depth: single_shot has no such setting",
     f"{Q} --set rsd.gate=1": "--set rsd: with these settings tsd holds no debate by rsd",
     f"{Q} --role leaf_judge": "--role 'leaf_judge': write NAME=VALUE",
     f"{Q} --role leaf_judge=openai:a --role leaf_judge=openai:b": ("--role leaf_judge: two values; give one"),

@@ -230,7 +230,7 @@ def test_a_contest_needs_a_model_only_where_one_has_to_be_asked(case: Case, else
     old = made(elsewhere, case.run, MADE[case.run])  # a live model's, which no record keeps
     wish, before = filled(case.wish, old), [*RUNS.iterdir()]
     if case.calls:
-        with pytest.raises(SettingsError, match="keeps no model that could be asked"):
+        with pytest.raises(SettingsError, match="did not keep its live model"):
             start(at(old), [wish], RUNS, {})
         assert [*RUNS.iterdir()] == before
         return

@@ -80,7 +80,7 @@ def test_what_a_demo_suggests_can_be_done(name: str) -> None:
         done = command(*words.replace('"..."', "Otherwise.").split())
         asks_a_model = words.startswith("contest") and "needs no model" not in err
         if asks_a_model:
-            refused(done, "the run keeps no model that could be asked; give one")
+            refused(done, "the run did not keep its live model; give a model")
         else:
             assert done.status == 0, done.err
 

@@ -223,7 +223,7 @@ def test_a_question_is_put_to_a_protocol_by_the_fields_of_its_input() -> None:
     }
     assert put("art", "Is it?") == {"claim": "The answer to the question “Is it?” is yes."}
     assert put("art", "Is it?", claim="It is.") == {"claim": "It is."}
-    with pytest.raises(InputError, match=r"^tod answers no question: its input is paper_a"):
+    with pytest.raises(InputError, match=r"^tod cannot answer a question: its input is paper_a"):
         put("tod", "Is it?")
     with pytest.raises(InputError, match=r"^inquiry cannot answer the question without parts"):
         put("inquiry", "Is it?")

@@ -225,7 +225,7 @@ def test_the_record_names_settings_of_other_protocols_also_where_the_run_goes_on
 
     asyncio.run(drive())
     record = dialectree.load("last", runs=tmp_path / "runs")
-    notice = "max_depth: that is no setting of rsd, so it changes nothing"
+    notice = "max_depth: rsd has no such setting, so it changes nothing"
     assert (record.status, record.notices) == ("answered", [notice])
 
 

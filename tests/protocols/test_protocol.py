@@ -81,7 +81,7 @@ def test_a_setting_that_others_leave_without_a_meaning_is_warned_of(
         ),
         ({"leaf_protocol": "rsd", "inner": {"rsd.art.trees": 2}}, "`inner` rsd: `inner` art: "),
         ({"leaf_protocol": "tsd"}, "tsd > tsd: tsd debates inside itself"),
-        ({"leaf_protocol": "tod"}, "`leaf_protocol` tod: tod answers no question"),
+        ({"leaf_protocol": "tod"}, "`leaf_protocol` tod: tod cannot answer a question"),
         ({"leaf_protocol": "xyz"}, "xyz: "),
     ],
 )
@@ -219,7 +219,7 @@ def test_a_broken_plug_in_is_listed_and_stops_nobody(monkeypatch: pytest.MonkeyP
         assert [*protocol.load_protocols()] == ["good", "same", "three"]
         faults = protocol.broken()
         assert faults["fails:protocol"] == "ValueError: no such thing"
-        assert faults["other:protocol"] == "TypeError: other:protocol is no Protocol"
+        assert faults["other:protocol"] == "TypeError: other:protocol is not a Protocol"
         assert faults["two:protocol"] == "ValueError: the protocol same has the name same"
         assert faults["verb_two:protocol"] == "ValueError: the protocol three has the name say"
         with pytest.raises(InputError, match=r"fails: no such protocol .*ValueError: no such"):

@@ -79,8 +79,8 @@ def test_only_a_small_regular_file_is_read(read: Callable[[Path], object], tmp_p
     os.mkfifo(pipe := tmp_path / "pipe")
     (large := tmp_path / "large").write_bytes(b" " * 1_000_001)
     faults = {
-        pipe: "it is no regular file",
-        Path("/dev/zero"): "it is no regular file",
+        pipe: "it is not a regular file",
+        Path("/dev/zero"): "it is not a regular file",
         tmp_path: "Is a directory",
         tmp_path / "none": "No such file or directory",
         large: "it has more than 1,000,000 bytes",

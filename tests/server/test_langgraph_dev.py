@@ -116,7 +116,7 @@ def test_the_record_names_settings_of_other_protocols(
     run = {"assistant_id": method, "input": given, **named}
     answer = httpx.post(f"{server}/runs/wait", json=run, timeout=PATIENCE_S).json()
     record = httpx.get(f"{server}/debates/{answer['run_id']}").json()
-    notice = f"max_depth: that is no setting of {method}, so it changes nothing"
+    notice = f"max_depth: {method} has no such setting, so it changes nothing"
     assert (record["status"], record["notices"]) == ("answered", [notice])
 
 

@@ -192,7 +192,7 @@ def test_a_run_of_a_live_model_is_gone_on_with_by_giving_it_again() -> None:
     with pytest.raises(BudgetReached) as stopped:
         dialectree.decide(QUESTION, [*TWO], model=speaking, max_calls=3)
     run_id = str(stopped.value.run_id)
-    with pytest.raises(SettingsError, match="the run keeps no model that could be asked; give one"):
+    with pytest.raises(SettingsError, match="the run did not keep its live model; give a model"):
         dialectree.resume(run_id)
     record = asyncio.run(dialectree.aresume(run_id, model=speaking))
     assert record.status == "answered"

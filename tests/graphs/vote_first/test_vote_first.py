@@ -182,7 +182,7 @@ def test_it_has_all_that_a_protocol_has(answers: Sequence[str], tmp_path: Path) 
         ({"question": " "}, {}, "the question is empty"),
         ({**COWS, "options": ["a", "a"]}, {}, "options 1 and 2 are the same"),
         (COWS, {"then": "tsd"}, "`then` tsd: it takes no options"),
-        (OPEN, {"then": "tod"}, "tod answers no question"),
+        (OPEN, {"then": "tod"}, "tod cannot answer a question"),
         (OPEN, {"then": "none"}, "no such protocol"),
         (OPEN, {"then": "vote_first"}, "debates inside itself"),
     ],
