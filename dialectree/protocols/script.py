@@ -1,7 +1,6 @@
-"""Write a debate as who speaks when: a declaration and graphs are made of it.
+"""Write a debate as a script of speakers; its declaration and its graphs are made from it.
 
-A script imports no LangGraph. The module that the declaration names as its graph calls
-:meth:`Script.compile`.
+A script does not import LangGraph. The module of the declared graph calls :meth:`Script.compile`.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ if TYPE_CHECKING:
 
 NEXT, UNRESOLVED = "next_round", "unresolved"
 DEBATED = "debated"
-"""The phase of a turn whose ``verdict`` is that of a debate by another protocol."""
+"""The phase of a turn with the ``verdict`` of a debate by another protocol."""
 Station = str | tuple[str, ...]
-"""A speaker, a rule or a step for evidence; or several speakers side by side."""
+"""A speaker, a rule or an evidence step; a tuple is several speakers side by side."""
 
 
 class QuestionInput(ProtocolInput):
@@ -75,18 +74,18 @@ class SaidTurn(dict[str, Any]):
 
 @dataclass(frozen=True, kw_only=True)
 class Talk:
-    """A debate so far, as prompts and rules read it."""
+    """A debate up to now, as prompts and rules read it."""
 
     input: Mapping[str, Any]
     settings: Any
     name: str = ""
-    """Whose turn it is."""
+    """The name of the speaker whose turn it is."""
     round: int = 0
     """The round under way, or the last one, from 1."""
     said: Sequence[SaidTurn] = ()
     """Every turn so far, in order."""
     dropped: int = 0
-    """Turns that a person took out, of speakers whom the debate can do without."""
+    """Number of turns of optional speakers that a person dropped."""
 
     def __post_init__(self) -> None:
         """Let a wrong key of a turn name the keys that there are."""
@@ -103,12 +102,12 @@ class Talk:
 
 
 Rule = Callable[[Talk], Mapping[str, Any] | None]
-"""Returns the verdict by the arguments of ``settle``, or None to leave the question open."""
+"""Returns the verdict as arguments of ``settle``, or None to leave the question open."""
 Ids = Callable[[Talk], Mapping[str, Sequence[str]]]
 Reads = Callable[[Talk], Mapping[str, object]]
 When = Callable[[Talk], bool]
 Queries = Callable[[Talk], Iterable[str]]
-"""Returns what to look for in the sources."""
+"""Returns the queries for the sources."""
 Held = Callable[[Talk], tuple[str, Mapping[str, Any]]]
 """Returns the name of another protocol and its input."""
 Scores = Callable[[Talk], Mapping[str, float]]
@@ -116,10 +115,10 @@ Evidence = Literal["", "cites", "cited", "pool"]
 
 
 def stop_when_agreed(talk: Talk, field: str = "label") -> bool:
-    """Return whether all who said a ``field`` in the last round said the same, two at least.
+    """Return whether at least two speakers gave a ``field`` in the last round, and all gave one value.
 
-    A rule for ``until`` of :meth:`Script.rounds`. It holds only where a setting of this name, if
-    there is one, says so.
+    A rule for ``until`` of :meth:`Script.rounds`. A setting called ``stop_when_agreed``, if the
+    protocol has it, turns the rule on or off.
     """
     answers = [turn[field] for turn in talk.in_round(talk.round) if field in turn]
     alike = len(answers) > 1 and answers.count(answers[0]) == len(answers)
@@ -127,7 +126,7 @@ def stop_when_agreed(talk: Talk, field: str = "label") -> bool:
 
 
 class Speaker(NamedTuple):
-    """One who speaks in a script; :meth:`Script.speaks` describes the fields."""
+    """A speaker of a script; :meth:`Script.speaks` describes the fields."""
 
     name: str
     reply: type[BaseModel]
@@ -146,7 +145,7 @@ class Speaker(NamedTuple):
     edits: Sequence[str]
 
     def make_phase(self) -> Phase:
-        """Return what its turns say, and what a person may change of them."""
+        """Return the declaration of its turns, and of what a person may change in them."""
         fields = {name: field.annotation for name, field in self.reply.model_fields.items()}
         rules = self.rules is not None and fields.get("answer") is str
         by_label = self.rules is not None and "answer" not in fields and fields.get("label") is str
@@ -186,10 +185,10 @@ class Script:
     def __init__(
         self, settings: type[ProtocolSettings], input: type[ProtocolInput] | None = None, *, prompts: str = ""
     ) -> None:
-        """Begin a script; without an ``input`` it takes a question.
+        """Begin a script; its default ``input`` is a question.
 
-        With settings derived from ``GroundedSettings`` it takes documents to argue from as well.
-        ``prompts`` names the folder of its prompts, where that is not its package.
+        If the settings derive from ``GroundedSettings``, the input also takes documents to argue from.
+        ``prompts`` names the package of its prompts, if that is not its own package.
         """
         grounded = issubclass(settings, GroundedSettings)
         self.settings = settings
@@ -197,13 +196,13 @@ class Script:
         self.package = str(sys.modules[settings.__module__].__package__)
         self.prompts = prompts or self.package
         self.speakers: dict[str, Speaker] = {}
-        """By the names of their steps."""
+        """The speakers, by the names of their steps."""
         self.rules: dict[str, Rule] = {}
         self.retrievals: dict[str, Queries] = {}
         self.checkers: list[str] = []
         self.inner: dict[str, Inner] = {}
         self.before: Rounds | None = None
-        """The rounds, which go before the other stations."""
+        """The rounds, which run before the other stations."""
         self.stations: tuple[Station, ...] = ()
         self._groups: dict[str, list[str]] = {}
 
@@ -226,35 +225,37 @@ class Script:
         of: str = "",
         edits: Sequence[str] = (),
     ) -> None:
-        """Add a speaker, or several who do the same.
+        """Add a speaker, or several speakers with one task.
 
         The prompt sees the input, the settings, ``said``, ``round`` and the speaker's ``name``.
 
         Args:
             name: the name of the step.
-            reply: the class of what is said.
-            role: what the speaker is in the debate; without one: ``name``.
-            speakers: the names of several who speak side by side, such as ``("A", "B")``. A model
-                can be given to ``role_a``, or to the role.
-            phase: the stretch of the debate.
-            prompt: the name of the prompt; without one: ``name``.
+            reply: the class of the reply.
+            role: the speaker's role in the debate; by default ``name``.
+            speakers: the names of several speakers side by side, such as ``("A", "B")``. The user can
+                set the model of ``role_a``, or of the whole role.
+            phase: the phase of the debate.
+            prompt: the name of the prompt; by default ``name``.
             required: whether the debate ends unresolved without the turn.
-            ids: the closed sets that a reply may point into, by field.
-            reads: what the prompt sees besides.
-            when: whether the speaker speaks; without it always.
-            rules: makes the verdict of what was said (``Talk.last``). ``True`` takes the fields
+            ids: the closed sets of ids that a reply may name, by field.
+            reads: returns further values for the prompt.
+            when: returns whether the speaker speaks; by default always.
+            rules: makes the verdict from the last turn (``Talk.last``). ``True`` takes the fields
                 ``answer``, ``label``, ``rationale`` and ``confidence`` of the reply.
-            ruled: what a reply says besides where a person changes its verdict.
-            evidence: in a debate from sources, whether the speaker ``cites``: it reads what was
-                retrieved, and points at sentences. One that reads only what others ``cited``, or
-                the whole ``pool``, says on what its ruling rests; without a word, whoever ``rules``
-                reads what was cited.
-            of: the list in the reply for whose items it cites; "" for the reply as a whole.
-            edits: the texts of the reply that a person may replace, the one that a turn is known by
-                first; without it all of them, in their order.
+            ruled: further fields of the reply when a person changes its verdict.
+            evidence: how the speaker uses sources: ``cites`` reads the retrieved segments and points at
+                sentences. ``cited`` reads only the sentences that others cited, and ``pool`` all
+                segments; both name the sentences behind the ruling. By default, a speaker that
+                ``rules`` reads what was cited.
+            of: the list in the reply whose items cite; "" for the reply as a whole.
+            edits: the texts of the reply that a person may replace, the main text first; by default
+                all of them, in their order.
         """
         if reserved_fields := {"name", "role", "phase", "round"}.intersection(reply.model_fields):
-            raise InputError(f"{reply.__name__}: {', '.join(sorted(reserved_fields))}: every turn has that")
+            raise InputError(
+                f"{reply.__name__}: {', '.join(sorted(reserved_fields))}: every turn has this field"
+            )
         role, prompt = role or name, f"{self.prompts}/{prompt or name}"
         rule, more = _ruling(role) if rules is True else rules or None, ruled or {}
         if not evidence and rule and issubclass(self.settings, GroundedSettings):
@@ -268,7 +269,7 @@ class Script:
             )
 
     def decides(self, name: str, rule: Rule) -> None:
-        """Add a step that makes the verdict of what was said, without a model."""
+        """Add a step that makes the verdict from the turns by a rule, without a model."""
         self.rules[name] = rule
 
     def debates(
@@ -276,23 +277,23 @@ class Script:
     ) -> None:
         """Add a debate by another protocol, at a part of the question.
 
-        It stands alone between other stations, outside of the rounds. Its verdict is a turn of the
-        phase ``DEBATED`` with the field ``verdict``, as a rule returns it. ``Protocol.inner`` names
-        the other protocol.
+        It is a station of its own, outside the rounds. Its verdict is a turn of the phase ``DEBATED``
+        with the field ``verdict``, as a rule returns it. ``Protocol.inner`` has to name the other
+        protocol.
 
         Args:
             name: the name of the step.
             debate: returns the other protocol's name and its input, as ``question_for`` makes it.
-            unless: a pure rule by which no debate is held.
-            scores: returns scores of the question, each 0 to 1, which stand in the record; only
-                with ``unless``, which may go by them.
+            unless: a pure rule that skips the debate.
+            scores: returns scores of the question, each 0 to 1, for the record and for ``unless``;
+                only together with ``unless``.
         """
         self.inner[name] = Inner(debate, unless, scores)
 
     def retrieves(self, name: str, queries: Queries = lambda talk: ()) -> None:
         """Add a step that retrieves from the sources, without a model.
 
-        It looks for ``queries``, once each, and for what speakers asked for.
+        It searches for each of ``queries`` once, and for what speakers asked for.
         """
         self.retrievals[name] = queries
 
@@ -312,20 +313,20 @@ class Script:
         """Let ``speakers`` speak in turn, round by round, and the ``moderator`` after each round.
 
         Args:
-            speakers: those who speak, one after another; those in a tuple, or of one name, side by
-                side, so that nobody hears the others of the round.
-            times: the number of rounds, or the setting that has it.
-            until: a pure rule that ends the rounds early. The moderator rules then if it can, else
-                the debate goes on with ``then``.
-            then: who speaks after the rounds, or what rules; see :meth:`turns`.
+            speakers: the stations of a round, one after another. Speakers in a tuple, or of one name,
+                speak side by side, and do not hear each other in the round.
+            times: the number of rounds, or the name of its setting.
+            until: a pure rule that ends the rounds early. Then the moderator rules if it can;
+                otherwise the debate goes on with ``then``.
+            then: the stations after the rounds; see :meth:`turns`.
         """
         self.before = Rounds(tuple(speakers), moderator, times, until)
         self.turns(*((then,) if isinstance(then, str) else then))
 
     def turns(self, *stations: Station) -> None:
-        """Let speakers speak once, one after another; those in a tuple side by side.
+        """Let speakers speak once, one after another; speakers in a tuple speak side by side.
 
-        The last one rules, or is the name of what :meth:`decides`.
+        The last station rules: a speaker with ``rules``, or a step of :meth:`decides`.
         """
         self.stations = stations
         before = (*self.before.speakers, self.before.moderator) if self.before else ()
@@ -338,7 +339,7 @@ class Script:
             )
 
     def without(self, name: str) -> Script:
-        """Return the script without one who speaks alone, for an ablation."""
+        """Return the script without the speaker ``name``, who speaks alone, for an ablation."""
         new_script = copy(self)
         new_script.speakers = {step: speaker for step, speaker in self.speakers.items() if step != name}
         new_script.stations = tuple(station for station in self.stations if station != name)
@@ -350,7 +351,7 @@ class Script:
         return new_script
 
     def roles(self) -> dict[str, str]:
-        """Return the roles that can be given a model of their own, each with its family."""
+        """Return the roles that can have their own model, each with its family."""
         speakers = self.speakers.values()
         group_roles = {
             f"{speaker.role}_{speaker.speaker}".lower(): speaker.role
@@ -364,14 +365,14 @@ class Script:
         return {**group_roles, **dict.fromkeys(alone, "")}
 
     def phases(self) -> tuple[Phase, ...]:
-        """Return what the roles say, and what a person may change of it."""
+        """Return the phases of the roles, with what a person may change in them."""
         phases_by_role = {
             (speaker.role, speaker.phase): speaker.make_phase() for speaker in self.speakers.values()
         }
         return tuple(phases_by_role.values())
 
     def protocol(self, **declared: Any) -> Protocol:
-        """Return the declaration: what the script tells, and the fields that are ``declared``."""
+        """Return the declaration, made from the script and the fields ``declared``."""
         fields: dict[str, Any] = {
             "input": self.input,
             "settings": self.settings,
@@ -386,7 +387,7 @@ class Script:
         return Protocol(**{**fields, **declared})
 
     def _look(self) -> Look:
-        """Return who faces whom in the rounds, with the moderator after each of them."""
+        """Return the look: the speakers of the rounds face each other, and a moderator follows each round."""
         if self.before is None:
             return PLAIN
         spoke = [
@@ -418,12 +419,12 @@ class Script:
         return steps[0] if len(steps) == 1 else tuple(steps)
 
     def ruling(self, name: Station) -> str:
-        """Return the step that makes the verdict of what was said last; empty if none does."""
+        """Return the step that makes the verdict from the last turn; "" without one."""
         speaking = {step: f"{step}_rules" for step, speaker in self.speakers.items() if speaker.rules}
         return {**speaking, **{rule_name: rule_name for rule_name in self.rules}}.get(str(name), "")
 
     def gates(self) -> dict[str, str]:
-        """Return the debates that a rule may find needless, by the steps before them."""
+        """Return the debates that a rule may skip, by the steps before them."""
         return {f"{name}_due": name for name, inner in self.inner.items() if inner.unless}
 
     def closing(self) -> list[Station]:
@@ -466,7 +467,7 @@ def _several(station: Station) -> tuple[str, ...]:
 
 
 def _ruling(role: str) -> Rule:
-    """Return the rule that takes the verdict as the last turn has it."""
+    """Return the rule that takes the verdict from the last turn."""
 
     def rule(talk: Talk) -> Mapping[str, Any]:
         fields = ("answer", "label", "rationale", "confidence")

@@ -1,7 +1,7 @@
-"""The settings that every protocol has, and how a graph's step finds those of its run.
+"""Define the settings that every protocol has, and find those of a run from a graph's step.
 
-A protocol declares its own as a subclass of :class:`ProtocolSettings`. That class is the context of
-its graphs: shared settings and its own, nothing else.
+A protocol declares its own settings in a subclass of :class:`ProtocolSettings`. That class is the
+context of its graphs, with the shared settings and its own.
 """
 
 from __future__ import annotations
@@ -65,16 +65,16 @@ if TYPE_CHECKING:
 
 EMBEDDED = "local:smollm2"
 FIRST_AT_ONCE = 8
-"""Requests under way at once at an address that nothing is known of."""
+"""Requests at once, at first, at an address whose limit is unknown."""
 Inner = Annotated[dict[str, dict[str, Any]], BeforeValidator(sources.by_protocol), ADDRESS]
 Own = TypeVar("Own", bound="ProtocolSettings")
 _NOTHING: Mapping[str, Any] = {}
 
 
 class ProtocolSettings(BaseModel):
-    """Hold the settings of a debate, and refuse unknown names and values out of range.
+    """Keep the settings of a debate; refuse unknown names and values out of range.
 
-    What is not given comes from the environment or dialectree.toml; see ``sources``.
+    Settings that are not given come from the environment or dialectree.toml; see ``sources``.
     """
 
     model_config = ConfigDict(
@@ -89,53 +89,53 @@ class ProtocolSettings(BaseModel):
     protocol: ClassVar[str] = ""
     """The protocol's name."""
     declaration: ClassVar[Any] = None
-    """The :class:`Protocol` that declares these settings, which sets this."""
+    """The :class:`Protocol` with these settings, which sets this field."""
 
     model: Speaker = option(EMBEDDED, group="Models", common=True, metavar="SPEC")
-    """The model of every role that has none of its own."""
+    """The model of every role without its own model."""
     roles: dict[Annotated[str, AfterValidator(require_role)], Speaker] = option(
         default_factory=dict, group="Models", common=True, alias="role", metavar="ROLE=SPEC"
     )
-    """A model of its own for a role, by the role's name. Those of all methods may be named; a
-    method reads its own."""
+    """The model of a role, by the role's name. You may name roles of any method; a method reads only
+    its own."""
     base_url: Annotated[str, AfterValidator(require_address), ADDRESS] | None = option(
         None, operator=True, group="Models", common=True, metavar="URL"
     )
-    """Address of the OpenAI-compatible endpoint, for specs that name none. User, password and query
-    of an address are used and never kept: a run that is resumed must be given them again. The key
-    of the environment goes to an address that a flag, a variable or a host's program names."""
+    """Address of the OpenAI-compatible endpoint, for specs without an address. User, password and
+    query of an address are used but never stored: give them again to resume a run. The key of the
+    environment goes only to addresses that a flag, a variable or a host's program names."""
     seed: int = option(0, ge=0, lt=2**53, group="Draws and replays")
-    """Fixes the debate's own draws, and is part of every request."""
+    """Fixes the debate's own random draws, and is part of every request."""
 
     concurrency: int = option(32, ge=1, le=1000, operator=True, group="Requests")
-    """Requests under way at once at one address, at most. Unless it is set, 8 are the first, and
-    more follow while replies come as fast as before."""
+    """Most requests at once at one address. If not set, a run starts with 8, and sends more while
+    replies come as fast as before."""
     requests_per_minute: float | None = option(None, gt=0, operator=True, group="Requests")
-    """Requests started per minute, in the whole process; none: no limit."""
+    """Requests started per minute, in the whole process; by default no limit."""
     call_deadline: float = option(300, gt=0, le=86400, operator=True, group="Requests")
-    """Seconds that one call may take, its retries included. Waiting because others are served
-    first, or because the endpoint asks for it, does not count."""
+    """Seconds that one call may take, its retries included. Time spent waiting for other calls, or
+    because the endpoint asks to wait, does not count."""
     prompt_form: PromptForm = option("auto", group="Models")
-    """How models are asked: with the whole prompt (full), with its task once more as the last lines
-    (medium), or in a brief form (small). auto: small below 0.5 billion parameters, medium below
-    8.5 billion, where a .gguf file or a server at a loopback address tells their number."""
+    """The form of the prompts: the whole prompt (full), the same with its task repeated at the end
+    (medium), or a brief form (small). auto: small below 0.5 billion parameters, medium below 8.5
+    billion, if a .gguf file or a server at a loopback address tells their number."""
     language: str = option(
         "auto", max_length=40, pattern=r"^(\p{L}+([ -]\p{L}+)*)?$", group="Models", before=""
     )
-    """The language in which speakers write: that of the question (auto), or one by its name, such
-    as German; empty: models are told none."""
+    """The language in which speakers write: that of the question (auto), or a named language, such
+    as German; empty: prompts do not name a language."""
     model_options: ModelOptions = option(
         default_factory=dict, operator=True, group="Models", alias="model-option", metavar="NAME=VALUE"
     )
     """A field of every request to a model, by the provider's name for it: ``reasoning_effort=low``,
-    ``max_tokens=4000``. The value is JSON, or else a text. It goes before what a role asks with."""
+    ``max_tokens=4000``. The value is JSON, or else a text. It replaces a role's own value."""
     inner: Inner = option(
         default_factory=dict, group="Debates inside", alias="set", metavar="PROTOCOL.SETTING=VALUE"
     )
     """Settings of the protocols that debate inside this one, by protocol:
-    ``rsd.judge_orders=both``. All else is as in the whole debate."""
+    ``rsd.judge_orders=both``. Shared settings are those of the whole debate."""
     max_calls: int | None = option(None, ge=1, group="Budgets", common=True)
-    """Budget of calls to models. What a cache or a journal answers costs nothing."""
+    """Budget of calls to models. Replies from a cache or a journal cost nothing."""
     max_tokens: int | None = option(None, ge=1, group="Budgets")
     """Budget of prompt and completion tokens together."""
     max_seconds: float | None = option(None, gt=0, group="Budgets")
@@ -151,44 +151,44 @@ class ProtocolSettings(BaseModel):
     )
     """Price of a million prompt and a million completion tokens, by spec. A third number is the
     price of a million prompt tokens that the provider read from its cache; without it they cost
-    as much as the others."""
+    as much as other prompt tokens."""
     cache: bool = option(True, operator=True, group="Requests")
-    """Answer a request that was made before from the reply cache."""
+    """Answer repeated requests from the reply cache."""
     prompts: bool = option(True, group="Requests")
-    """Keep in the run's folder what every call sent."""
+    """Keep the messages of every call in the run's folder."""
     replay: bool = option(False, operator=True, group="Draws and replays")
-    """Answer from the reply cache alone; a request that it does not hold is an error."""
+    """Answer only from the reply cache; a request that is not in it is an error."""
     calibration: Path | None = option(None, operator=True, group="Calibration", metavar="FILE")
-    """Show beside the verdict's confidence what it has been worth, by a file of ``eval calibrate``.
-    A file for another protocol or other models is refused. The run keeps what it needs of it."""
+    """Show the verdict's confidence also calibrated, by a file of ``eval calibrate``. A file for
+    another protocol or other models is refused. The run keeps the calibrations that it needs."""
 
     _trust: Trust = PrivateAttr(default=Trust())
     _explicit_settings: Mapping[str, Any] = PrivateAttr(default_factory=dict)
-    """The settings that their maker named, as they were given. All others are defaults, or come
+    """The settings that were given explicitly, as they were given. All others are defaults, or come
     from the environment or the file."""
 
     @classmethod
     def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
-        """Return the form of a server's clients, by which it tells what is a setting."""
+        """Return the form of a server's clients, by which the server recognises settings."""
         return settings_form(cls.declaration, super().model_json_schema(*args, **options))
 
     @property
     def trust(self) -> Trust:
-        """Return who chose the addresses and model files, which says what they may get."""
+        """Return the record of who chose the addresses and model files; it limits what they may get."""
         return self._trust
 
     def __init__(self, **values: Any) -> None:
-        """Take the settings of a host's program, or of a mapping that LangGraph passes to a graph.
+        """Take settings from a host's program, or from a mapping that LangGraph passes to a graph.
 
-        On a server that mapping is a client's, and nothing here tells the two apart. Settings of
-        other protocols change nothing there: the record names them.
+        On a server that mapping is a client's, and this code cannot tell the two apart. Settings of
+        other protocols have no effect on a server: the record names them.
         """
         settings_of_kind = _without_others(values, type(self)) if on_a_server() else values
         self._fill(settings_of_kind, _trust_host(type(self), settings_of_kind))
         self._explicit_settings = values
 
     def _fill(self, values: Mapping[str, Any], trust: Trust) -> None:
-        """Validate ``values``, and what environment and file say of all others."""
+        """Validate ``values``, completed from environment and file."""
         configured = sources.read_configuration(type(self).protocol, type(self).model_fields)
         super().__init__(**sources.over(values, configured))
         self._explicit_settings, self._trust = values, trust
@@ -204,15 +204,15 @@ class ProtocolSettings(BaseModel):
 
     @model_validator(mode="after")
     def _keep_secrets_apart(self) -> Self:
-        """Take passwords out of what is printed, traced or recorded from here on."""
+        """Remove passwords from the values that are later printed, traced or recorded."""
         for name in list_address_settings(type(self)):
             public_one = map_entries(getattr(self, name), hide_credentials)
-            object.__setattr__(self, name, public_one)  # frozen for everybody else
+            object.__setattr__(self, name, public_one)  # frozen otherwise
         return self
 
     @model_validator(mode="after")
     def _check_inner(self) -> Self:
-        """Refuse settings of a debate inside that cannot be, or that does not read them."""
+        """Refuse settings of a debate inside that is impossible, or that does not read them."""
         if self.declaration is not None and (self.inner or self.declaration.inner):
             try:
                 self.declaration.methods()[self.protocol].list_inner_methods(self)
@@ -223,26 +223,26 @@ class ProtocolSettings(BaseModel):
     @model_validator(mode="after")
     def _check_replay(self) -> Self:
         if self.replay and not self.cache:
-            raise ValueError("`replay` and `cache=False` exclude each other: it reads the cache")
+            raise ValueError("`replay` and `cache=False` exclude each other: replay reads the cache")
         return self
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a copy; what ``update`` changes is named by its maker."""
+        """Return a copy; values in ``update`` count as given explicitly."""
         copy = super().model_copy(update=update, deep=deep)
         copy._explicit_settings = {**self._explicit_settings, **(update or {})}
         return copy
 
     def choose_first_window(self) -> int | None:
-        """Return how many requests an address gets at first; None: as many as the user said."""
+        """Return how many requests an address gets at first; None: the user's number."""
         usual = type(self).model_fields["concurrency"].default
         is_explicit = "concurrency" in self._explicit_settings or self.concurrency != usual
         return None if is_explicit else FIRST_AT_ONCE
 
     def speaker(self, role: str, who: str = "") -> str | Runnable[Any, Any]:
-        """Return the model that plays ``role``; ``who`` names the speaker where two play it.
+        """Return the model that plays ``role``; ``who`` names the speaker if two play it.
 
-        A model can be given to one speaker, to the role, or to its family. Where a jury plays the
-        role, its first judge has the word in what only one of them is asked.
+        A model can be set for one speaker, for the role, or for its family. If a jury plays the role,
+        its first judge answers what only one judge is asked.
         """
         if jury := self.jury_of(role):
             return jury[0]
@@ -253,11 +253,11 @@ class ProtocolSettings(BaseModel):
         return self.model  # type: ignore[no-any-return]
 
     def follow_route(self) -> Self:
-        """Return the settings of a run that begins, with what the files that they name say."""
+        """Return the settings of a new run, completed from the files that they name."""
         return self
 
     def jury_of(self, role: str) -> list[str | Runnable[Any, Any]]:
-        """Return the models that play ``role`` side by side; empty where one plays it."""
+        """Return the models that play ``role`` side by side; empty if one model plays it."""
         name = juries(type(self)).get(role)
         return [] if name is None else getattr(self, name)
 
@@ -267,7 +267,7 @@ class ProtocolSettings(BaseModel):
         return [self.model, *self.roles.values(), *jurors]
 
     def asks(self) -> list[str]:
-        """Return the names of the settings by which a person takes part now, debates inside too."""
+        """Return the names of the settings that let a person take part now, also in debates inside."""
         fields = type(self).model_fields
         persons = find_marked_fields(type(self), fields, "person")
         setting_names = [name for name in persons if getattr(self, name) != fields[name].default]
@@ -277,11 +277,11 @@ class ProtocolSettings(BaseModel):
         return [*setting_names, *(name for _, inner in inside for name in inner.asks())]
 
     def find_unused_settings(self) -> Mapping[str, str]:
-        """Return the settings that others leave without a meaning, and why."""
+        """Return the settings that have no effect because of others, each with the reason."""
         return {}
 
     def shared(self) -> dict[str, Any]:
-        """Return what a debate inside has of the settings, addresses with their passwords."""
+        """Return the settings that a debate inside shares, addresses with their passwords."""
         values = {name: getattr(self, name) for name in SHARED}
         opened = {
             n: map_entries(values[n], restore_credentials)
@@ -291,12 +291,12 @@ class ProtocolSettings(BaseModel):
         return {**values, **opened}
 
     def make_inner_defaults(self, kind: type[ProtocolSettings]) -> Mapping[str, Any]:
-        """Return what a debate inside with settings of ``kind`` has besides, unless it says so."""
+        """Return further defaults for a debate inside with settings of ``kind``."""
         return {}
 
 
 SHARED = tuple(name for name in ProtocolSettings.model_fields if name != "inner")
-"""The settings that every protocol has. Only one with debates inside has ``inner``."""
+"""The settings that every protocol has. Only protocols with debates inside also have ``inner``."""
 
 
 def embeddings_name(name: str) -> str:
@@ -305,39 +305,39 @@ def embeddings_name(name: str) -> str:
 
 
 class RetrievalSettings(ProtocolSettings):
-    """Hold the settings of a protocol that retrieves evidence from texts."""
+    """Keep the settings of a protocol that retrieves evidence from texts."""
 
     embeddings: Annotated[str, AfterValidator(embeddings_name), ADDRESS] = option(
         "BAAI/bge-small-en-v1.5", min_length=1, operator=True, group="Evidence", metavar="NAME"
     )
-    """What retrieves: a sentence-transformers model by name, path or installed package,
+    """The retriever: a sentence-transformers model by name, path or installed package,
     ``openai:NAME@URL``, or ``bm25``."""
     reader: FileReader = option(
         None, operator=True, code=True, group="Evidence", metavar="[.END=]MODULE:NAME"
     )
-    """What reads files in place of the program: a function of a path, or the class of a LangChain
-    document loader. ``.pdf,.png=MODULE:NAME``: of files with these endings. It runs code: only a
-    flag, a variable or a program names it."""
+    """Your own reader of files: a function of a path, or the class of a LangChain document loader.
+    ``.pdf,.png=MODULE:NAME`` uses it for files with these endings. It runs code: only a flag, a
+    variable or a program can set it."""
 
     def find_reader(self) -> Any:
         """Return the reader that the person, the operator or the program named, or None."""
         return None if "reader" in self.trust.unnamed else self.reader
 
     def embeddings_access(self) -> Access:
-        """Return what is sent to the endpoint that embeds, if there is one."""
+        """Return what the endpoint of the embeddings may get, if they have one."""
         return self.trust.embeddings(self.embeddings, self.base_url)
 
     def require_embeddings(self) -> None:
-        """Raise SettingsError where the endpoint or the file that embeds may not be used."""
+        """Raise SettingsError if the endpoint or the file of the embeddings may not be used."""
         if refusal := self.embeddings_access().refusal:
             raise SettingsError(refusal)
 
 
 def build_settings(kind: type[Own], **values: Any) -> Own:
-    """Return settings of what the person or the host's program gave.
+    """Return settings from the values that the person or the host's program gave.
 
-    Raises ArgumentError for a name that is no setting, and SettingsError, which names each in one
-    line, for wrong values.
+    Raises ArgumentError for an unknown name, and SettingsError, with one line for each setting, for
+    wrong values.
     """
     return _make(kind, values, Trust.from_settings(kind, values))
 
@@ -345,14 +345,14 @@ def build_settings(kind: type[Own], **values: Any) -> Own:
 def accept_settings(
     kind: type[Own], values: Mapping[str, Any], recorded: Mapping[str, Any] | None = None
 ) -> Own:
-    """Return settings of what a client of a server sent.
+    """Return settings from the values that a client of a server sent.
 
-    Raises SettingsError for what only the server's operator may choose, before any value is looked
-    at, and all that :func:`build_settings` raises.
+    Raises SettingsError for settings that only the server's operator may choose, before it reads
+    any value, and the errors of :func:`build_settings`.
 
     Args:
-        recorded: settings out of the state of the client's thread, in which it may have written.
-            They count where ``values`` says nothing, but for those of the operator.
+        recorded: settings from the state of the client's thread, which the client may have changed.
+            They are the defaults of ``values``, except the operator's settings.
     """
     lent = {} if recorded is None else _reopen(kind, without_reserved(kind, recorded), values)
     settings = _make(kind, {**lent, **values}, Trust.of_client(kind, values, lent))
@@ -368,13 +368,13 @@ def read_settings(
     *,
     own_run: bool = False,
 ) -> Own:
-    """Return the settings that ``lender`` recorded, but for the ``changes`` given now.
+    """Return the settings that ``lender`` recorded, with the ``changes`` given now.
 
-    An address is recorded without user, password and query. The same address with them, given now,
-    opens it.
+    An address is recorded without user, password and query. If the same address is given now with
+    them, they are used again.
 
     Args:
-        own_run: ``lender`` is a run in the folder of runs that is in use.
+        own_run: whether ``lender`` is a run in the current folder of runs.
     """
     trust = Trust.from_settings(kind, changes, recorded, lender, own_run)
     settings = _make(kind, {**_reopen(kind, recorded, changes), **changes}, trust)
@@ -385,21 +385,21 @@ def read_settings(
 def inherit_settings(outer: ProtocolSettings, kind: type[Own], values: Mapping[str, Any]) -> Own:
     """Return settings of another protocol that takes part in a run of ``outer``.
 
-    It has the models, limits and trust of ``outer``, and its own settings from ``values``,
+    It takes models, limits and trust from ``outer``, and its own settings from ``values``,
     environment and file.
     """
     return _make(kind, {**outer.shared(), **outer.make_inner_defaults(kind), **values}, outer.trust)
 
 
 def _reopen(kind: type[Own], recorded: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``recorded`` settings with the passwords of the addresses that are named now."""
+    """Return ``recorded`` settings, with the passwords of the addresses given now."""
     addresses, opened = list_address_settings(kind), opener(find_named(kind, changes))
     recorded = {**_older_values(kind, recorded), **recorded}
     return {n: map_entries(value, opened) if n in addresses else value for n, value in recorded.items()}
 
 
 def _older_values(kind: type[Own], recorded: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a run did for which settings of today were not recorded."""
+    """Return values for settings that did not exist when the run was recorded."""
     fields = {name: get_option_details(kind, name) for name in kind.model_fields if name not in recorded}
     return {name: extra["before"] for name, extra in fields.items() if "before" in extra}
 
@@ -417,17 +417,17 @@ def _make(kind: type[Own], values: Mapping[str, Any], trust: Trust) -> Own:
 
 
 def _trust_host(kind: type[Own], values: Mapping[str, Any]) -> Trust:
-    """Return the trust in ``values`` that were passed to a graph: on a server, by a client."""
+    """Return the trust in ``values`` passed to a graph; on a server a client passes them."""
     return Trust.of_client(kind, values) if on_a_server() else Trust.from_settings(kind, values)
 
 
 host_run: ContextVar[RunControl | None] = ContextVar("host_run", default=None)
-"""The run that a step belongs to if a host drives the graph."""
+"""The run of the current step, if a host drives the graph."""
 of_the_run: ContextVar[tuple[object, ProtocolSettings | None]] = ContextVar(
     "of_the_run", default=(None, None)
 )
-"""The context that the host passed to the graph of that run, and the run's settings. They count in
-its place: where the run goes on, that context names only what changes."""
+"""The context that the host passed to the graph of that run, and the run's settings. The settings
+replace the context, which names only the changes when the run goes on."""
 
 
 @overload
@@ -435,7 +435,7 @@ def settings(runtime: Runtime[Any]) -> ProtocolSettings: ...
 @overload
 def settings(runtime: Runtime[Any], kind: type[Own]) -> Own: ...
 def settings(runtime: Runtime[Any], kind: type[ProtocolSettings] = ProtocolSettings) -> Any:
-    """Return the settings of ``kind`` for this run, of what the caller passed to the graph."""
+    """Return the settings of ``kind`` for this run, from what the caller passed to the graph."""
     context: object = runtime.context
     passed, run_settings = of_the_run.get()
     if isinstance(context, kind) and not (context is passed and isinstance(run_settings, kind)):
@@ -448,7 +448,7 @@ def settings(runtime: Runtime[Any], kind: type[ProtocolSettings] = ProtocolSetti
 
 
 def _among(context: object, kind: type[Own]) -> Own:
-    """Return the settings in a host's own context: its ``dialectree``, or all of a mapping."""
+    """Return the settings in a host's own context: its ``dialectree``, or a whole mapping."""
     if not context:
         return _build_cached_settings(_NOTHING, kind)
     part = _extract_own_part(context)
@@ -464,7 +464,7 @@ def _among(context: object, kind: type[Own]) -> Own:
 
 
 def _extract_own_part(context: object) -> object:
-    """Return what is ours of a host's context."""
+    """Return our part of a host's context."""
     if isinstance(context, Mapping):
         return context.get("dialectree", context)
     if isinstance(context, ProtocolSettings):
@@ -473,9 +473,9 @@ def _extract_own_part(context: object) -> object:
 
 
 def find_changes(context: object, kind: type[ProtocolSettings]) -> Mapping[str, Any] | None:
-    """Return the settings that a host's context names; None where it has settings of its own kind.
+    """Return the settings that a host's context names; None if it has settings of its own class.
 
-    LangGraph makes settings of any mapping, so their defaults say nothing.
+    LangGraph makes settings from any mapping, so default values there were not chosen.
     """
     part = _extract_own_part(context) or _NOTHING
     named_settings = part._explicit_settings if isinstance(part, ProtocolSettings) else part
@@ -483,7 +483,7 @@ def find_changes(context: object, kind: type[ProtocolSettings]) -> Mapping[str, 
 
 
 def find_ignored(context: object, kind: type[ProtocolSettings]) -> list[str]:
-    """Return the settings in a host's context that only other protocols have."""
+    """Return the names of settings in a host's context that only other protocols have."""
     part = _extract_own_part(context)
     named_settings = part._explicit_settings if isinstance(part, kind) else part
     return [*_find_other_settings(named_settings, kind)] if isinstance(named_settings, Mapping) else []
@@ -501,12 +501,12 @@ def _without_others(values: Mapping[str, Any], kind: type[ProtocolSettings]) -> 
 
 
 _cached: OrderedDict[tuple[int, type], tuple[object, object, Any]] = OrderedDict()
-"""Settings by the identity of what they were made of, and what that and the sources held then."""
+"""Settings by the identity of their origin, each with the origin's value and the sources' stamp."""
 _CACHED = 4096
 
 
 def _build_cached_settings(origin: Mapping[str, Any] | ProtocolSettings, kind: type[Own]) -> Own:
-    """Return the same settings each time, for a debate's budget hangs on them."""
+    """Return one settings object for each origin, because a debate's budget belongs to the object."""
     key, state = (id(origin), kind), (_copy_value(origin), sources.stamp())
     cache_entry = _cached.get(key)
     if cache_entry is not None and cache_entry[1] == state:
@@ -523,7 +523,7 @@ def _build_cached_settings(origin: Mapping[str, Any] | ProtocolSettings, kind: t
 
 
 def _copy_value(value: object) -> object:
-    """Return a copy that does not change with ``value``; a live model stays itself."""
+    """Return a copy that is independent of ``value``; a live model is not copied."""
     if isinstance(value, Mapping):
         return {name: _copy_value(inner) for name, inner in value.items()}
     return [*map(_copy_value, value)] if isinstance(value, list) else value

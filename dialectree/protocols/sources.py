@@ -1,9 +1,9 @@
-"""Read settings from the environment and dialectree.toml, and say where a wrong one came from.
+"""Read settings from the environment and dialectree.toml, and say where a wrong value came from.
 
-A setting comes from, first found: the value given, the environment, ``dialectree.toml`` in the
-working folder, the default. In the environment and the file a name serves every protocol that has
-it (``DIALECTREE_MAX_DEPTH``, ``max_depth``), or one protocol alone (``DIALECTREE_TSD_MAX_DEPTH``,
-``max_depth`` in the table ``[tsd]``), which counts first. Nothing else reads the environment.
+A setting is the first found of: the value given, the environment, ``dialectree.toml`` in the
+working folder, the default. In the environment and the file a name sets every protocol that has it
+(``DIALECTREE_MAX_DEPTH``, ``max_depth``), or one protocol only (``DIALECTREE_TSD_MAX_DEPTH``,
+``max_depth`` in the table ``[tsd]``), which goes first. Only this module reads the environment.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ FILE = "dialectree.toml"
 CACHE_DIR = f"{PREFIX}CACHE_DIR"
 CACHE_URL = f"{PREFIX}CACHE_URL"
 CACHE_HINT = f"use `cache=False`, or point {CACHE_URL} at a database that answers"
-"""What to do where the database of the reply cache fails."""
+"""Advice for when the database of the reply cache fails."""
 _TABLES = ("roles", "prices", "model_options")
-"""Settings of several named values."""
+"""Settings with several named values."""
 RUNS = f"{PREFIX}RUNS"
 CHECKPOINTS = f"{PREFIX}CHECKPOINTS"
 SERVER_KEYS = f"{PREFIX}SERVER_KEYS"
@@ -41,16 +41,16 @@ ALLOW_URLS = f"{PREFIX}ALLOW_URLS"
 ALLOW_MODELS = f"{PREFIX}ALLOW_MODELS"
 _SERVER = (RUNS, CHECKPOINTS, SERVER_KEYS, SERVER_KEYS_FILE, MCP_KEY, ALLOW_URLS, ALLOW_MODELS)
 _NO_SETTINGS = (CACHE_DIR, CACHE_URL, TRACE, *_SERVER)
-"""Variables that are no settings: no client of a server has a say in them."""
+"""Variables that are not settings, so that a server's clients cannot set them."""
 
 
 def read_configuration(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
-    """Return what environment and file say of ``fields``, for the ``protocol``."""
+    """Return the values of ``fields`` in environment and file, for the ``protocol``."""
     return over(from_environment(protocol, fields), _from_file(protocol, fields))
 
 
 def over(nearer: Mapping[str, Any], farther: Mapping[str, Any]) -> dict[str, Any]:
-    """Return both; of one name the nearer counts, and two tables are put together."""
+    """Return both mappings merged: ``nearer`` goes first, and two tables of one name are merged."""
     both = {**farther, **nearer}
     for name in farther.keys() & nearer.keys():
         if isinstance(farther[name], Mapping) and isinstance(nearer[name], Mapping):
@@ -65,7 +65,7 @@ def from_environment(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str
     for variable, text in sorted(_variables().items(), key=lambda item: -len(item[0])):
         name = variable[len(PREFIX) :].lower()
         setting_name = name.removeprefix(f"{protocol}_")
-        if setting_name in fields:  # the longest first: what names the protocol counts first
+        if setting_name in fields:  # sorted by length, so that a name with the protocol goes first
             values.setdefault(setting_name, _parse_variable(variable, text, fields[setting_name]))
         elif variable not in _NO_SETTINGS:
             unknown.append(variable)
@@ -80,13 +80,13 @@ def _variables() -> dict[str, str]:
 
 
 def _parse_variable(variable: str, text: str, field: FieldInfo) -> object:
-    """Return the value of a variable; one that holds several values is written in JSON."""
+    """Return the value of a variable; several values are written in JSON."""
     if get_origin(field.annotation) not in (dict, list, tuple):
         return text
     try:
         return json.loads(text)
     except ValueError:
-        raise SettingsError(f"{variable} cannot be read: it must hold JSON") from None
+        raise SettingsError(f"{variable} cannot be read: write its value as JSON") from None
 
 
 def _from_file(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
@@ -112,12 +112,12 @@ def _from_file(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str, Any]
     for name in values:
         if isinstance(extra := fields[name].json_schema_extra, dict) and extra.get("code"):
             only = f"a flag, {PREFIX}{name.upper()} or a program"
-            raise SettingsError(f"{FILE}, {name}: only {only} names what runs code; take it out")
+            raise SettingsError(f"{FILE}, {name}: only {only} may name code to run; take it out")
     return values
 
 
 def _require_known(variables: Iterable[str]) -> None:
-    """Raise SettingsError for a variable that no protocol reads: a limit would be off unnoticed."""
+    """Raise SettingsError for an unknown variable: a misspelt limit must not go unnoticed."""
     names = [name.removeprefix(PREFIX) for name in _NO_SETTINGS]
     for protocol, settings in setting_names().items():
         names += [name.upper() for name in settings]
@@ -129,7 +129,7 @@ def _require_known(variables: Iterable[str]) -> None:
 
 
 def _require_known_in_file(configuration: Mapping[str, object], names: Iterable[str]) -> None:
-    """Raise SettingsError for a name that is a setting, or a table, of no protocol."""
+    """Raise SettingsError for a name that is neither a setting nor a table of any protocol."""
     protocols, settings = setting_names(), list_all_setting_names()
     for name in names:
         if name in protocols and isinstance(configuration[name], dict):
@@ -144,7 +144,7 @@ def list_all_setting_names() -> set[str]:
 
 
 def no_such(name: str, valid_names: Iterable[str], prefix: str = "") -> str:
-    """Refuse the setting ``name`` in words, and suggest the nearest one."""
+    """Return the message that refuses the setting ``name``, with the most similar name."""
     near = get_close_matches(name, [*valid_names], n=1)
     return "there is no such setting" + (f"; is {prefix}{near[0]} meant?" if near else "")
 
@@ -152,10 +152,10 @@ def no_such(name: str, valid_names: Iterable[str], prefix: str = "") -> str:
 def lines(
     error: ValidationError, explicit_names: Container[str], protocol: str, valid_names: Iterable[str] = ()
 ) -> Iterator[str]:
-    """Say what is wrong with each setting and where it was set, one line a setting."""
+    """Yield one line for each wrong setting: where it was set, and the fault."""
     reported_names: set[str] = set()
     for fault in error.errors(include_url=False, include_context=False):
-        if not fault["loc"]:  # said by the settings as a whole
+        if not fault["loc"]:  # raised by a validator of the whole model
             yield fault["msg"].removeprefix("Value error, ")
             continue
         top, *rest = map(str, fault["loc"])
@@ -170,7 +170,7 @@ def lines(
 
 
 def source(name: str, rest: list[str], explicit_names: Container[str], protocol: str) -> str:
-    """Return where a setting came from, first found as they count."""
+    """Return where a setting came from, in the order in which the sources go first."""
     entry = rest[0] if name in _TABLES and rest else None
     if name in explicit_names:
         return f"`{name}`" if entry is None else f"`{name}` {entry}"
@@ -182,7 +182,7 @@ def source(name: str, rest: list[str], explicit_names: Container[str], protocol:
 
 
 def by_protocol(values: object) -> object:
-    """Return settings of debates inside by protocol; a name may be written ``rsd.judge``."""
+    """Return settings of debates inside by protocol; a key may be written ``rsd.judge``."""
     if not isinstance(values, Mapping):
         return values
     nested: dict[str, Any] = {}
@@ -194,7 +194,7 @@ def by_protocol(values: object) -> object:
             raise ValueError(f"{path}: write PROTOCOL.SETTING=VALUE")
         for key, entry in inner.items():
             first, dot, _ = str(key).partition(".")
-            if dot:  # a setting of a debate inside that one
+            if dot:  # a setting of a debate inside that debate
                 protocol_settings.setdefault("inner", {})[key] = entry
             else:
                 protocol_settings[first] = entry
@@ -202,7 +202,7 @@ def by_protocol(values: object) -> object:
 
 
 def stamp() -> object:
-    """Return what tells whether environment or file have changed; cheap, for nodes ask often."""
+    """Return a value that changes with environment or file; cheap, because nodes call it often."""
     try:
         file = os.stat(FILE)
     except OSError:
@@ -213,7 +213,7 @@ def stamp() -> object:
 def cache_folder() -> Path:
     """Return the folder of the reply cache: DIALECTREE_CACHE_DIR, or the user's cache folder.
 
-    It is not a setting, because a server's clients send settings.
+    It is not a setting, because a server's clients can send settings.
     """
     folder = os.environ.get(CACHE_DIR)
     return Path(folder) if folder else user_cache_path("dialectree")
@@ -222,7 +222,7 @@ def cache_folder() -> Path:
 def cache_url() -> str | None:
     """Return the address of the database that holds the reply cache, or None for a file.
 
-    It is not a setting either, and no record has it: it may hold a password.
+    It is not a setting either, and it is never recorded: it may contain a password.
     """
     return os.environ.get(CACHE_URL) or None
 
@@ -234,29 +234,29 @@ def runs_folder() -> Path | None:
 
 
 class DefaultRuns(str):
-    """The default of ``runs``. Its type tells it from the same folder that a caller names."""
+    """The default of ``runs``. Its type shows that the caller did not name the folder."""
 
 
 DEFAULT_RUNS = DefaultRuns("runs")
 
 
 def runs_home(runs: str | Path = DEFAULT_RUNS) -> Path:
-    """Return the folder of all runs: the one a caller names, DIALECTREE_RUNS, or ``runs``."""
+    """Return the folder of all runs: the caller's, DIALECTREE_RUNS, or ``runs``."""
     return (isinstance(runs, DefaultRuns) and runs_folder()) or Path(runs)
 
 
 def threads_file() -> Path:
-    """Return the file of a server's threads: DIALECTREE_CHECKPOINTS, or beside LangGraph's own."""
+    """Return the file of a server's threads: DIALECTREE_CHECKPOINTS, or one next to LangGraph's own."""
     return Path(os.environ.get(CHECKPOINTS) or ".langgraph_api/checkpoints.sqlite")
 
 
 def server_keys() -> tuple[str | None, str | None]:
-    """Return the keys of a server's clients, and the file that holds more of them."""
+    """Return the keys of a server's clients, and the file with more keys."""
     return os.environ.get(SERVER_KEYS), os.environ.get(SERVER_KEYS_FILE)
 
 
 def read_allow_list(variable: str) -> list[str]:
-    """Return what clients of a server may name: ALLOW_URLS or ALLOW_MODELS, by commas."""
+    """Return the entries of ALLOW_URLS or ALLOW_MODELS: what a server's clients may name."""
     entries = (entry.strip().rstrip("/") for entry in os.environ.get(variable, "").split(","))
     return [entry.removeprefix("local:") for entry in entries if entry]
 
@@ -270,5 +270,5 @@ def trace_redacted() -> bool:
 
 
 def endpoint_from_environment() -> tuple[str | None, str | None]:
-    """Return the key and the address that the OpenAI convention keeps in the environment."""
+    """Return the key and the address in the environment, by the OpenAI convention."""
     return os.environ.get("OPENAI_API_KEY"), os.environ.get("OPENAI_BASE_URL")

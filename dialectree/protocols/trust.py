@@ -1,8 +1,8 @@
 """Decide which addresses and model files a run may use, and which of them get a key.
 
-An address or a file is *named* by the person or by the host's program, environment included, or it
-is *lent*: by a recorded run, or by a client of a server. The key of the environment goes to named
-addresses and to the address of the environment only. A client's own are used only where the
+An address or a file is *named* if the person, the host's program or the environment gives it. It is
+*lent* if a recorded run or a client of a server gives it. The key of the environment goes only to
+named addresses and to the address of the environment. A client's addresses are used only if the
 operator allows them, and without a key.
 """
 
@@ -34,9 +34,9 @@ from dialectree.system.addresses import (
 from dialectree.system.platform_internals import on_a_server
 
 CLIENT = "the context, thread or assistant of a client of this server"
-"""The lender of what a client of a server chose."""
+"""The name of the lender for values that a client of a server chose."""
 MOST_JUDGES = 25
-"""Members at most of a jury that a client of a server names."""
+"""Most judges of a jury that a client of a server names."""
 OPENAI = "https://api.openai.com/v1"
 NAME_IT = "name it yourself: `base_url` URL, `roles` ROLE=openai:NAME@URL or OPENAI_BASE_URL"
 
@@ -46,16 +46,16 @@ class _Mark:
 
 
 ADDRESS = _Mark()
-"""Marks, in ``Annotated``, the type of a setting that may hold an address or a file of a model."""
+"""Marks, in ``Annotated``, the type of a setting that may have an address or a model file."""
 
 
 class Access(NamedTuple):
-    """Say what is sent to an address."""
+    """Say whether an address may be used, and whether it gets a key."""
 
     keyless: bool = False
-    """True where the key of the environment is not sent."""
+    """True if the key of the environment is not sent."""
     refusal: str = ""
-    """Why nothing is sent; empty where something is."""
+    """The reason why the address may not be used; "" if it may."""
 
 
 WITH_KEY = Access()
@@ -63,17 +63,17 @@ WITH_KEY = Access()
 
 @dataclass(frozen=True)
 class Trust:
-    """Know who chose the addresses, model files and operator's settings of one run."""
+    """Record who chose the addresses, model files and operator's settings of one run."""
 
     trusted_places: frozenset[str] = frozenset()
     """Addresses and files that the person or the host's program named."""
     lent: frozenset[str] = frozenset()
-    """Addresses and files out of the settings of ``lender``."""
+    """Addresses and files in the settings of ``lender``."""
     lender: str = ""
     own_run: bool = False
-    """True where ``lender`` is a run in the folder of runs that is in use."""
+    """True if ``lender`` is a run in the current folder of runs."""
     unnamed: tuple[str, ...] = ()
-    """Settings that name code to run, and that only ``lender`` named."""
+    """Settings that name code to run, and that only ``lender`` gave."""
 
     @classmethod
     def from_settings(
@@ -88,13 +88,13 @@ class Trust:
 
         Args:
             kind: a class of ``ProtocolSettings``.
-            trusted_settings: what the person or the host's program gave. ``DIALECTREE_...`` variables are the
-                person's, too.
-            lent: what ``lender`` gave.
-            own_run: ``lender`` is a run in the folder of runs that is in use.
+            trusted_settings: the settings from the person or the host's program.
+                ``DIALECTREE_...`` variables are the person's, too.
+            lent: the settings from ``lender``.
+            own_run: whether ``lender`` is a run in the current folder of runs.
         """
         lent, borrowed = lent or {}, places(kind, lent or {})
-        if lender == CLIENT:  # what the server's own file names is the operator's
+        if lender == CLIENT:  # entries of the server's own file are the operator's
             borrowed -= places(kind, sources.read_configuration(_protocol(kind), kind.model_fields))
         environment = sources.from_environment(_protocol(kind), kind.model_fields)
         strange = (n for n in lent if n not in trusted_settings and environment.get(n) != lent[n])
@@ -105,10 +105,10 @@ class Trust:
     def of_client(
         cls, kind: type[BaseModel], values: Mapping[str, Any], lent: Mapping[str, Any] | None = None
     ) -> Self:
-        """Return the trust in ``values`` of a server's client, and in those ``lent`` by its thread.
+        """Return the trust in ``values`` of a server's client, and in the settings ``lent`` by its thread.
 
-        Raises SettingsError for what only the server's operator may choose. It looks at names,
-        addresses and the number of judges; no value is checked before.
+        Raises SettingsError for settings that only the server's operator may choose. It looks only
+        at names, addresses and the number of judges, before values are validated.
         """
         everything = {**(lent or {}), **values}
         require_unreserved(find_reserved_settings(kind, values))
@@ -119,16 +119,16 @@ class Trust:
         return trust
 
     def stranger(self, place: str) -> str | None:
-        """Return where ``place`` came from, or None if the person or the host's program named it.
+        """Return the origin of ``place``, or None if the person or the host's program named it.
 
-        An address that neither is named nor lent comes from dialectree.toml.
+        All other addresses that are not lent come from dialectree.toml.
         """
         if place.rstrip("/") in self.trusted_places:
             return None
         return self.lender if place.rstrip("/") in self.lent else sources.FILE
 
     def access(self, url: str) -> Access:
-        """Return whether ``url`` gets the key of the environment, goes without, or is refused.
+        """Return whether ``url`` is used with the key of the environment, without it, or is refused.
 
         Raises SettingsError for a client's address that the operator does not allow, and for a key
         that cannot be sent.
@@ -146,7 +146,7 @@ class Trust:
         return Access(refusal=self._refusal("OPENAI_API_KEY", url))
 
     def embeddings(self, name: str, base_url: str | None) -> Access:
-        """Return the access to the endpoint that embeds; WITH_KEY where a local model does."""
+        """Return the access to the endpoint of the embeddings; WITH_KEY for a local model."""
         name = restore_credentials(name)
         if not name.startswith("openai:"):
             self.require_file(place_in(name))
@@ -159,7 +159,7 @@ class Trust:
             _require_allowed(file)
 
     def require_provider(self, provider: str, url: str) -> None:
-        """Raise SettingsError where the key of ``provider`` would go to a stranger's ``url``."""
+        """Raise SettingsError if the key of ``provider`` would go to an untrusted ``url``."""
         if self.stranger(url) is not None:
             raise SettingsError(self._refusal(f"the key of {provider}", url))
 
@@ -183,7 +183,7 @@ def find_named(kind: type[BaseModel], trusted_settings: Mapping[str, Any]) -> fr
 
 @lru_cache(maxsize=256)
 def list_address_settings(kind: type[BaseModel]) -> tuple[str, ...]:
-    """Return the names of the settings that may hold an address, a list or a table of them too."""
+    """Return the names of the settings that may have addresses, also in a list or a table."""
     return tuple(
         name
         for name, field in kind.model_fields.items()
@@ -197,7 +197,7 @@ def _has_address_mark(annotation: object, metadata: Iterable[object]) -> bool:
 
 
 def places(kind: type[BaseModel], values: Mapping[str, Any]) -> frozenset[str]:
-    """Return the addresses, whole, and the files of models that ``values`` name."""
+    """Return the full addresses and the model files that ``values`` name."""
     addresses: set[str] = set()
 
     def take(text: object) -> object:
@@ -214,9 +214,9 @@ def places(kind: type[BaseModel], values: Mapping[str, Any]) -> frozenset[str]:
 
 
 def find_reserved_settings(kind: type[BaseModel], values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return those of ``values`` that only the operator of a server may choose, by name.
+    """Return the names of ``values`` that only the operator of a server may choose.
 
-    Those of debates inside are among them. Only names are looked at, and no value is checked.
+    Includes the settings of debates inside. Looks only at names, and validates nothing.
     """
     names = find_marked_fields(
         kind, (name for name in values if name not in list_address_settings(kind)), "operator"
@@ -229,7 +229,7 @@ def find_reserved_settings(kind: type[BaseModel], values: Mapping[str, Any]) -> 
 
 
 def without_reserved(kind: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return recorded ``values`` without those that only the operator of a server may choose."""
+    """Return recorded ``values`` without the settings that only a server's operator may choose."""
     names = find_reserved_settings(
         kind, {name: setting for name, setting in values.items() if name != "inner"}
     )
@@ -245,9 +245,9 @@ def without_reserved(kind: type[BaseModel], values: Mapping[str, Any]) -> dict[s
 def _list_inner_debates(
     values: Mapping[str, Any],
 ) -> Iterator[tuple[str, type[BaseModel], Mapping[str, Any]]]:
-    """Yield the name of each debate inside, the class of its settings, and those in ``values``."""
+    """Yield for each debate inside its name, the class of its settings, and its settings in ``values``."""
     inner: object = None
-    with suppress(ValueError):  # the settings say later what is wrong with it
+    with suppress(ValueError):  # validation reports the fault later
         inner = sources.by_protocol(values.get("inner"))
     for name, inner_values in inner.items() if isinstance(inner, Mapping) else ():
         if (declaration := load_declarations()[0].get(name)) is not None:
@@ -255,7 +255,7 @@ def _list_inner_debates(
 
 
 def find_large_juries(kind: type[BaseModel], values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the juries among ``values``, and of debates inside, that are too many for a client."""
+    """Return the juries in ``values``, also of debates inside, that are too large for a client."""
 
     def size(jury: object) -> int:
         if isinstance(jury, str):
@@ -271,20 +271,20 @@ def find_large_juries(kind: type[BaseModel], values: Mapping[str, Any]) -> tuple
 
 
 def require_few_judges(juries: Iterable[str]) -> None:
-    """Raise SettingsError where there is one of the ``juries`` that have too many judges."""
+    """Raise SettingsError if ``juries``, the names of too large juries, has an entry."""
     for name in juries:
         raise SettingsError(f"{name}: clients of a server may name at most {MOST_JUDGES} judges")
 
 
 def require_unreserved(names: Iterable[str]) -> None:
-    """Raise SettingsError, which tells no value, where ``names`` has an operator's setting."""
+    """Raise SettingsError, without the value, if ``names`` has an operator's setting."""
     for name in names:
         variable = f"{sources.PREFIX}{name}".upper()
         raise SettingsError(f"{name}: the server's operator sets it, by {variable}; leave it out")
 
 
 def find_marked_fields(kind: type[BaseModel], names: Iterable[str], mark: str) -> tuple[str, ...]:
-    """Return those of the fields ``names`` that :func:`option` gave a ``mark``."""
+    """Return the fields among ``names`` to which :func:`option` gave a ``mark``."""
     extras = {n: kind.model_fields[n].json_schema_extra for n in names if n in kind.model_fields}
     return tuple(name for name, extra in extras.items() if isinstance(extra, dict) and extra.get(mark))
 
@@ -299,7 +299,7 @@ def map_entries(value: object, change: Callable[[object], object]) -> object:
 
 
 def key() -> str | None:
-    """Return the key of the environment; raise SettingsError for one that cannot be sent."""
+    """Return the key of the environment; raise SettingsError for a key that cannot be sent."""
     secret = sources.endpoint_from_environment()[0]
     if secret and not (secret.isascii() and secret.isprintable()):
         raise SettingsError(
@@ -309,7 +309,7 @@ def key() -> str | None:
 
 
 def endpoint(url: str | None, base_url: str | None) -> str:
-    """Return the whole address to ask: a spec's ``url``, ``base_url``, or the environment's."""
+    """Return the full address to call: a spec's ``url``, ``base_url``, or the environment's."""
     if url or base_url:
         return url or restore_credentials(base_url or "")
     conventional = sources.endpoint_from_environment()[1] or OPENAI
@@ -322,8 +322,8 @@ def endpoint(url: str | None, base_url: str | None) -> str:
 def opener(addresses: Iterable[str]) -> Callable[[object], object]:
     """Return a function that puts user, password and query back into a recorded setting.
 
-    A record has an address without them. The same address among ``addresses``, with them, opens it,
-    unless two are named that look the same.
+    A record has an address without them. The function takes them from the matching address in
+    ``addresses``, unless two match.
     """
     addresses = [*addresses]
     count = Counter(map(public, addresses))
@@ -338,7 +338,7 @@ def opener(addresses: Iterable[str]) -> Callable[[object], object]:
 
 
 def _list_openai_addresses() -> frozenset[str]:
-    """Return the address of the OpenAI convention, whole and as it is shown."""
+    """Return the address of the OpenAI convention, in full and without secrets."""
     address = (sources.endpoint_from_environment()[1] or OPENAI).rstrip("/")
     return frozenset({address, public(address)})
 
@@ -346,7 +346,7 @@ def _list_openai_addresses() -> frozenset[str]:
 def _require_allowed(place: str) -> None:
     """Raise SettingsError unless a server's operator lets clients name the address or file.
 
-    Never look whether there is such a file: a client must not learn it.
+    Never checks whether the file exists: a client must not learn it.
     """
     url = place.startswith(("http://", "https://"))
     place_kind, variable = (

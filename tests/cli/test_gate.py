@@ -160,7 +160,7 @@ WRONG = {
     "no text": (["bytes"], "bytes: this is no text in UTF-8"),
     "too long": (["long"], "long: longer than 200,000 characters"),
     "no probability": (["heat.md", "--method", "tsd"], "choose from art, argllm, direct, cot"),
-    "a setting": (["heat.md", "--method", "cot", "--breadth", "2"], "no setting of cot"),
+    "a setting": (["heat.md", "--method", "cot", "--breadth", "2"], "cot has no such setting"),
     "no share": (["heat.md", "--min", "70"], "--min"),
 }
 

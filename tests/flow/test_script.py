@@ -169,7 +169,7 @@ def test_a_script_that_cannot_be_is_refused() -> None:
     class Named(BaseModel):
         name: str
 
-    with pytest.raises(InputError, match="Named: name: every turn has that"):
+    with pytest.raises(InputError, match="Named: name: every turn has this field"):
         script.speaks("b", Named)
 
 
