@@ -107,7 +107,7 @@ def distinct_options(options: object) -> list[str]:
     numbers: dict[str, int] = {}
     for number, option in enumerate(options, 1):
         if not isinstance(option, str | int | float):
-            raise InputError(f"`options`: option {number} is no text")
+            raise InputError(f"`options`: option {number} is not text")
         text = str(option).strip()
         if not exact(text):
             raise InputError(f"`options`: option {number} is empty")

@@ -1,6 +1,6 @@
-"""Graphs from steps and rules: ``Flow``, and what its steps share.
+"""Make graphs from steps and rules: ``Flow``, and what its steps share.
 
-Names load when they are first used: ``dialectree.flow.steps`` alone does not import LangGraph's
+Names load on first use, so that importing ``dialectree.flow.steps`` does not import LangGraph's
 graphs.
 """
 
@@ -18,7 +18,7 @@ _NAMES = ("Flow", "Graph", "Rule", "Step")
 
 
 def __getattr__(name: str) -> object:
-    """Load ``Flow`` and its types when they are first used."""
+    """Load ``Flow`` and its types on first use."""
     if name not in _NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from dialectree.flow import flow

@@ -32,25 +32,25 @@ async def debate(
 
     The inner debate shares the run: one budget, one journal, one record, one trace. It has the
     models and limits of this debate, and its own settings from ``inner``. The declaration of this
-    debate's protocol has to name the other one (``Protocol.inner``).
+    debate's protocol has to name the inner protocol (``Protocol.inner``).
 
-    Call it alone in its step: a step that stops inside for a person runs again from its start.
-    Several debates side by side are a ``Flow.fan``.
+    Its step should do nothing else: when the inner debate stops for a person, the step later runs
+    again from its start. Use ``Flow.fan`` for several debates side by side.
 
     Example:
         >>> verdict = await debate(runtime, "art", node="0.1", claim="Water boils at 100 degrees.")
 
     Args:
-        runtime: what LangGraph gives the step.
+        runtime: the runtime that LangGraph gives the step.
         name: the other protocol.
         node: the root of the inner debate: a node of this debate, such as a new part of its root.
-        text: what the tree shows at ``node``; without it, the inner question.
+        text: the text that the tree shows at ``node``; by default the inner question.
         take: 2 in a second pass over the tree.
         input_fields: the declared input of the other protocol.
 
     Raises InputError for input that the other protocol cannot debate, and ValueError for a node
-    outside this debate, for a protocol that this one does not declare, and for one whose turns
-    could not be told from this one's at ``node``.
+    outside this debate, for an undeclared protocol, and for a protocol with a role and phase of
+    this debate, whose turns at ``node`` would be mixed up.
     """
     here, outer = inside.get(), settings(runtime)
     if not here.holds(node):
@@ -63,7 +63,7 @@ async def debate(
     if node == here.node and also:
         raise ValueError(
             f"{outer.protocol} and {name} both have the role {also[0].role} in the phase "
-            f"{also[0].name!r}: their turns at {node} would be one; debate at a part (open_part)"
+            f"{also[0].name!r}: their turns at {node} would be mixed up; debate at a part (open_part)"
         )
 
     def prepare_inner_debate() -> tuple[Any, ProtocolSettings, dict[str, Any]]:
@@ -105,17 +105,17 @@ async def debate(
 
 
 async def open_part(runtime: Runtime[Any], id: str, text: str, *, kind: str = "leaf") -> None:
-    """Open a part of this debate: a node of the tree below an open one, as the id says.
+    """Open a part of this debate: a node of the tree below an open node, as its id says.
 
     Args:
-        runtime: what LangGraph gives the step.
+        runtime: the runtime that LangGraph gives the step.
         id: the path of the node, such as ``0.1``.
-        text: what the tree shows there.
+        text: the text that the tree shows at the node.
         kind: ``leaf``, ``branch``, or a noun of the protocol's own.
     """
     tell(runtime, id, "opened", {"text": text, "kind": kind, "part": True})
 
 
 async def set_score(runtime: Runtime[Any], id: str, **scores: float | None) -> None:
-    """Give a node numbers by name, such as ``weight=0.4``; None takes one away."""
+    """Set numbers of a node by name, such as ``weight=0.4``; None removes a number."""
     tell(runtime, id, "scored", {"scores": scores})

@@ -1,4 +1,4 @@
-"""Declare a debate as a graph: its steps, who speaks in them, and the rules that lead on.
+"""Declare a debate as a graph: its steps, their speakers, and the rules between them.
 
 A :class:`Flow` compiles to an ordinary LangGraph graph, also for drawings, servers and Studio.
 """
@@ -49,7 +49,7 @@ Rule = Callable[..., Any]
 """Reads the state, and the settings if it has that parameter; returns the next step or steps."""
 Update = Mapping[str, object]
 Station = str | tuple[str, ...]
-"""A step, or several that run side by side."""
+"""A step; a tuple is several steps side by side."""
 
 OPENING, UNRESOLVED, CONCLUSION = "opening", "unresolved", "conclusion"
 FAILED: Update = {"failed": True}
@@ -61,7 +61,7 @@ class Flow:
     ``state``, ``input`` and ``output`` are TypedDicts, ``settings`` is the class of the settings.
     A flow that returns a verdict (``output=Ruling``, the default) is a whole protocol: it begins
     with the step ``opening``, and every way to END leads through the step ``conclusion``. A flow
-    with another output is a part of one. ``opening`` takes the place of the usual first step, and
+    with another output is a part of a protocol. ``opening`` replaces the usual first step, and
     ``unresolved`` names the step that ends the flow when a required role fails for good.
     """
 
@@ -90,7 +90,7 @@ class Flow:
         )
         self._required: set[str] = set()
         self._parts: set[str] = set()
-        """Steps that are graphs: what is sent there is all that they read."""
+        """Steps that are graphs: they read only what is sent to them."""
         self._edges: list[tuple[Station, str]] = []
         self._rules: list[tuple[str, Rule, tuple[str, ...]]] = []
         if self._protocol:
@@ -101,19 +101,19 @@ class Flow:
     ) -> None:
         """Add a step; without a ``node`` it is only a place where ways meet.
 
-        ``calls_itself`` marks one that calls this very graph for each child, for a drawing.
+        ``calls_itself`` marks, for the drawing, a step that calls this graph for each child.
         ``evidence`` is for a step that asks several judges: see :meth:`role`.
         """
         recursion = {"recursion": "this very graph, for each child"} if calls_itself else None
         self._builder.add_node(name, self._in_run(node or _meet, evidence), metadata=recursion)
 
     def evidence(self, name: str, queries: Queries | None = None) -> None:
-        """Add a step that retrieves sentences of the user's sources; no model is asked.
+        """Add a step that retrieves sentences of the user's sources, without a model.
 
         ``queries`` is pure: it takes the state, and the ``settings`` if it has that parameter, and
-        returns texts to look for. What speakers asked for is looked for, too. Without ``queries``,
-        the sentences that the verdicts on the children rest on are at hand. The settings of the
-        flow derive from :class:`GroundedSettings`. A debate without sources passes by.
+        returns texts to search for. The step also searches for what speakers asked for. Without
+        ``queries`` it provides the sentences behind the verdicts on the children. The settings of
+        the flow have to derive from :class:`GroundedSettings`. A debate without sources skips it.
         """
         self._require_sources(f"evidence {name}")
         takes_settings = queries is not None and "settings" in inspect.signature(queries).parameters
@@ -121,9 +121,9 @@ class Flow:
         self.step(name, retrieving(name, queries, takes_settings, current))
 
     def check(self, name: str = "checker") -> None:
-        """Add the checker: it says of each point so far if its sentences bear it out, in one call.
+        """Add the checker: in one call, it says for each new point if its sentences support it.
 
-        A debate without sources, or without points, passes by.
+        A debate without sources, or without points, skips it.
         """
         self._require_sources(f"check {name}")
         self.role(name, checker, evidence="checks")
@@ -146,17 +146,17 @@ class Flow:
     ) -> None:
         """Add a step that asks a model.
 
-        When its call fails for good, the record says so, and the debate goes on with ``on_failure``
-        in the state. Without a ``required`` role it cannot go on: the next way leads to the step
-        that ends the flow unresolved. A reply that a person dropped leaves ``on_drop``, by default
-        the same as a failure. ``on_contradiction`` is left by a ruling that contradicts itself.
+        When its call fails for good, the record says so, and the debate goes on with the update
+        ``on_failure``. If the role is ``required``, the next way leads to the step that ends the
+        flow unresolved. When a person dropped the reply, the update is ``on_drop``, by default
+        ``on_failure``. When a ruling contradicts itself, it is ``on_contradiction``.
 
-        Of a debate with sources, ``evidence`` says who ``cites``: it reads what was retrieved, and
-        points at sentences for its reply, or for each item of its list ``of``. A role that reads
-        only what was ``cited``, or the whole ``pool``, says on what its ruling rests. All others
-        hear the points alone.
+        In a debate with sources, ``evidence`` says how the role uses them. A role that ``cites``
+        reads the retrieved segments, and points at sentences for its reply, or for each item of its
+        list ``of``. A role that reads only what was ``cited``, or the whole ``pool``, names the
+        sentences behind its ruling. All others read only the points.
 
-        Every other error ends the run, and a resumed run takes the step up again (with LangGraph's
+        Every other error ends the run, and a resumed run repeats the step (with LangGraph's
         ``error_handler`` it would not).
         """
         failed = {**(on_failure or {}), **(FAILED if required else {})}
@@ -184,7 +184,7 @@ class Flow:
     def graph(
         self, name: str, graph: Graph, settings: Callable[[Any], ProtocolSettings | None] | None = None
     ) -> None:
-        """Add another graph as a step; ``settings`` makes those of another protocol's graph."""
+        """Add another graph as a step; ``settings`` makes the settings of another protocol's graph."""
 
         async def call(state: Any) -> Any:
             context = None if settings is None else settings(self._current())
@@ -200,7 +200,7 @@ class Flow:
     def _beginning(self, opening: Step) -> Step:
         """Return the first step, which begins a run where a host drives the graph.
 
-        It also empties what an earlier question left in the host's thread.
+        It also clears the state that an earlier question left in the host's thread.
         """
         inputs, channels = get_type_hints(self._input), self._builder.schemas[self._state]
 
@@ -226,13 +226,13 @@ class Flow:
         return begin
 
     def _in_run(self, step: Step, evidence: Mode | None = None, of: str = "") -> Step:
-        """Return ``step``, which takes part in the run that the host's thread is in.
+        """Return ``step``, made to take part in the current run of the host's thread.
 
-        It finds the whole settings of its run, even if a host passed only some of them. In a
-        grounded flow it reads the ``evidence`` of the debate, and leaves its own there.
+        It gets all settings of its run, even if a host passed only some of them. In a grounded flow
+        it reads the debate's evidence, as the mode ``evidence`` says, and adds its own.
         """
 
-        @wraps(inspect.unwrap(step))  # where LangGraph looks for graphs that it calls
+        @wraps(inspect.unwrap(step))  # LangGraph looks there for graphs that it calls
         async def take_part(*args: Any, **injected: Any) -> Any:
             runtime, run = get_runtime(), None
             if self._protocol and not self._in_a_run(runtime):
@@ -250,22 +250,22 @@ class Flow:
         return take_part
 
     def _in_a_run(self, runtime: Runtime[Any] | None) -> bool:
-        """Return whether a run is under way here: one that we drive, or one that a host drives.
+        """Return whether a run is active here, driven by us or by a host.
 
-        If not, this step begins the host's run or takes it up.
+        If not, this step has to begin or resume the host's run.
         """
         return isinstance(getattr(runtime, "control", None), Run) or host_run.get() is not None
 
     @cached_property
     def _of(self) -> Method | None:
-        """The installed method whose graph this is."""
+        """Return the installed method of this graph."""
         for method in methods().values():
             if any(getattr(graph, "builder", None) is self._builder for graph in method.loaded_graphs()):
                 return method
         return None
 
     def then(self, *stations: Station) -> None:
-        """Lead from each station to the next. Steps side by side are waited for together."""
+        """Lead from each station to the next, which waits for all steps side by side."""
         for before, after in pairwise(stations):
             for target in (after,) if isinstance(after, str) else after:
                 self._edges.append((before, target))
@@ -274,16 +274,16 @@ class Flow:
         """Let ``rule`` decide where to go from ``source``.
 
         A rule is pure and total, so it cannot fail when a run is resumed. It takes the state and,
-        if it has such a parameter, the ``settings``. The drawing shows the names in its return
-        type (Literal), and those ``sent_to`` by Send.
+        if it has that parameter, the ``settings``. The drawing shows the names in its return type
+        (Literal), and in ``sent_to`` the targets of its Sends.
         """
         self._rules.append((source, rule, sent_to))
 
     def fan(self, source: str, to: str, items: Callable[..., Sequence[Mapping[str, Any]]]) -> None:
         """Send each of ``items`` to the step ``to``, all at once.
 
-        ``items`` takes what a rule takes. Lead on from ``to`` with :meth:`then`: a rule there would
-        be asked once for each item.
+        ``items`` has the parameters of a rule. Lead on from ``to`` with :meth:`then`: a rule at
+        ``to`` would run once for each item.
         """
 
         def send(state: Any, settings: Any) -> list[Send]:
@@ -326,15 +326,15 @@ class Flow:
         self._builder.add_edge(CONCLUSION, END)
 
     def _place(self, target: Any) -> Any:
-        """Return a name, with the steps of every protocol in the place of START and END."""
+        """Return a step's name; the first and last steps of every protocol replace START and END."""
         ends = {START: OPENING, END: CONCLUSION} if self._protocol else {}
         return ends.get(target, target) if isinstance(target, str) else target
 
     @cached_property
     def _guarded(self) -> set[str]:
-        """The steps after which it counts whether a required role has failed.
+        """Return the steps after which the flow checks if a required role has failed.
 
-        Where several steps are waited for, it is the step that they join in.
+        For steps side by side, it is the step in which they join.
         """
         joins = [(before, to) for before, to in self._edges if not isinstance(before, str)]
         alone = {b for b, _ in self._edges if isinstance(b, str)} | {s for s, *_ in self._rules}
@@ -347,20 +347,20 @@ class Flow:
         takes_settings = "settings" in inspect.signature(rule).parameters
 
         async def decide(state: Any) -> Any:
-            # LangGraph would send a plain function to a thread, which takes longer than the rule.
+            # Async: LangGraph would run a plain function in a thread, which takes longer than the rule.
             if guard and state.get("failed"):
                 return self._unresolved
             target = rule(state, self._current()) if takes_settings else rule(state)
             return self._with_sources(self._place(target), state)
 
         decide.__name__ = getattr(rule, "__name__", "rule")
-        decide.__doc__ = rule.__doc__  # the documents show it
+        decide.__doc__ = rule.__doc__  # drawings show it
         decide.__annotations__ = {"state": self._state}
         ends = [*targets, self._unresolved] if guard else targets
         self._builder.add_conditional_edges(source, decide, [*dict.fromkeys(ends)])
 
     def _with_sources(self, target: Any, state: Any) -> Any:
-        """Return ``target``; what is sent to another graph goes there with the sources."""
+        """Return ``target``; add the sources to what is sent to another graph."""
         if isinstance(target, list):
             return [self._with_sources(single_target, state) for single_target in target]
         down = {name: state[name] for name in ("sources", "evidence") if state.get(name)}
@@ -369,7 +369,7 @@ class Flow:
         return target
 
     def _current(self) -> ProtocolSettings:
-        """Return the settings of the run; in a part of a graph that is edited, the defaults.
+        """Return the settings of the run; the defaults while somebody edits the state of a part.
 
         A rule with a parameter ``runtime`` would make LangGraph's ``update_state`` fail.
         """
@@ -380,7 +380,7 @@ class Flow:
 
 
 async def _meet(state: Any) -> None:
-    """Change nothing."""
+    """Do nothing: the step is only a place where ways meet."""
 
 
 def _empty_channels(
@@ -405,7 +405,7 @@ def _always(target: str) -> Rule:
 
 
 def _literals(hint: object) -> list[str]:
-    """Return the names in the ``Literal`` types of a return type, however deep they stand."""
+    """Return the names in the ``Literal`` types of a return type, at any depth."""
     if get_origin(hint) is Literal:
         return [*get_args(hint)]
     return [name for part in get_args(hint) for name in _literals(part)]

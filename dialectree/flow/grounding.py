@@ -1,8 +1,8 @@
 """Let the debaters of a protocol argue from the user's documents, by the part ``evidence``.
 
 A flow whose settings derive from :class:`GroundedSettings` keeps the pool of retrieved segments and
-what was drawn from it in two channels of its state. A debate without sources is as it is without
-them: its evidence steps are places where ways meet, and the part is not loaded.
+the points drawn from it in two channels of its state. In a debate without sources its evidence
+steps do nothing, and the part is not loaded.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from dialectree.system.parts import PlugPoint
 from dialectree.system.platform_internals import read_state
 
 Queries = Callable[..., Iterable[str]]
-"""Returns what to look for, of the state, and of the settings if it has that parameter."""
+"""Returns queries, from the state, and from the settings if it has that parameter."""
 Sources = Sequence[Mapping[str, Any]]
-"""The documents of a debate as its graph takes them."""
+"""The documents of a debate, as its graph takes them."""
 _typed_dict: Any = TypedDict
 
 
@@ -42,7 +42,7 @@ class Evidence(Protocol):
         mode: Mode | None,
         of: str,
     ) -> EvidenceReader:
-        """Return what a step reads of the sources."""
+        """Return the part of the sources that a step reads."""
         ...
 
     async def retrieve(
@@ -54,17 +54,17 @@ class Evidence(Protocol):
         name: str,
         query_texts: Iterable[str] | None,
     ) -> dict[str, Any]:
-        """Return the update of the step ``name``, which looks for ``query_texts``; no model is asked."""
+        """Return the update of the step ``name``, which searches for ``query_texts``; no model is called."""
         ...
 
     async def check_points(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
-        """Mark all points of a debate that nobody marked; one call, or none."""
+        """Mark the points of a debate that have no mark yet, in at most one call."""
         ...
 
     async def add_grounds(
         self, verdict: dict[str, Any], runtime: Runtime[Any], context: GroundedSettings, sources: Sources
     ) -> dict[str, Any]:
-        """Return a verdict with the sentences that it rests on."""
+        """Return a verdict with the sentences behind it."""
         ...
 
 
@@ -75,7 +75,7 @@ EVIDENCE: PlugPoint[Evidence] = PlugPoint("evidence", "arguing from sources")
 
 
 def add_channels(schema: type[Any], *, sources: bool = True) -> type[Any]:
-    """Return a TypedDict with the channels of the evidence, and of the sources if it takes them."""
+    """Return a TypedDict with the channels of the evidence, and, if asked, of the sources."""
     evidence = {"evidence": Annotated[dict[str, Any], merge_evidence]}
     return _with(schema, {**evidence, **_SOURCES} if sources else evidence)
 
@@ -99,17 +99,17 @@ def _with(schema: type[Any], channels: Mapping[str, Any]) -> type[Any]:
 class PartGraph(CompiledStateGraph[Any, Any, Any, Any]):
     """A part of a grounded protocol.
 
-    The step that calls it hands its sources down, and keeps the evidence that the part leaves.
+    The calling step passes its sources, and keeps the evidence that the part returns.
     """
 
     async def ainvoke(self, input: Any, *args: Any, **options: Any) -> Any:
-        """Walk the graph."""
+        """Run the graph."""
         here = reading.get()
         if here is None:
             return await super().ainvoke(input, *args, **options)
         if isinstance(input, Mapping):
             input = {**input, "sources": here.sources, "evidence": here.evidence}
-        apart = reading.set(None)  # its own steps read for themselves
+        apart = reading.set(None)  # its steps read the sources themselves
         try:
             ended: Any = await super().ainvoke(input, *args, **options)
         finally:
@@ -122,7 +122,7 @@ class PartGraph(CompiledStateGraph[Any, Any, Any, Any]):
 
 
 def find_sources(runtime: Runtime[Any], context: GroundedSettings) -> Sources | None:
-    """Return the documents that were given; None where nothing is retrieved from either."""
+    """Return the given documents; None if there are none and no retriever is set."""
     sources: Sources = read_state("sources") or ()
     retrieves = context.retriever is not None or run_of(runtime).retrievals.by
     return sources if sources or retrieves else None
@@ -136,7 +136,7 @@ async def take_step(
     mode: Mode | None,
     of: str,
 ) -> Any:
-    """Let a step read the sources as ``mode`` says; return its update, with what it leaves."""
+    """Let a step read the sources as ``mode`` says; return its update, with its evidence."""
     sources, here = find_sources(runtime, context), None
     if sources is not None:
         here = await EVIDENCE.require().read(state, runtime, context, sources, mode, of)
@@ -155,9 +155,9 @@ async def take_step(
 def retrieving(
     name: str, queries: Queries | None, takes_settings: bool, current: Callable[[], GroundedSettings]
 ) -> Callable[..., Any]:
-    """Return a step that retrieves for ``queries`` and what speakers asked for; no model is asked.
+    """Return a step that retrieves for ``queries`` and for speakers' requests; no model is called.
 
-    Without ``queries`` the grounds of the children are the pool.
+    Without ``queries`` the pool is the sentences behind the children's verdicts.
     """
 
     async def retrieve(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -173,14 +173,14 @@ def retrieving(
 
 
 async def checker(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
-    """Mark all points of a debate that nobody marked; one call, or none."""
+    """Mark the points of a debate that have no mark yet, in at most one call."""
     if reading.get() is None or getattr(runtime.context, "check", "none") == "none":
         return {}
     return await EVIDENCE.require().check_points(state, runtime)
 
 
 async def concluding(state: Hosted, runtime: Runtime[Any]) -> dict[str, Any]:
-    """Conclude a debate with the grounds of its verdict."""
+    """Conclude a debate, with the sentences behind its verdict."""
     context, verdict = settings(runtime, GroundedSettings), state["verdict"]
     sources = find_sources(runtime, context)
     if sources is not None and verdict["answer"] is not None:

@@ -1,6 +1,6 @@
-"""What a graph asks for where a host drives it: the run that its steps belong to.
+"""Define what a graph needs if a host drives it: the run of its steps.
 
-The keeper of such runs stands floors above, so it is loaded by name when the first host comes.
+The keeper of such runs is in a higher room, so it is loaded by name when first needed.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ class HostRun(Protocol):
 
     run_id: str
     sources: Sequence[Any]
-    """The sources as the graph takes them, whatever the host gave."""
+    """The sources as the graph takes them, converted from what the host gave."""
 
     def build_thread_state(self) -> dict[str, Any]:
-        """Return what the thread's state has of the run."""
+        """Return the run's fields in the thread's state."""
         ...
 
     def step(self) -> AbstractAsyncContextManager[None]:
-        """Do one step of the run, maybe beside others."""
+        """Return a context for one step of the run; steps may run side by side."""
         ...
 
     async def finish(self) -> dict[str, Any]:
-        """Complete the record; return what the thread's state has of the run from here on."""
+        """Complete the record; return the run's final fields in the thread's state."""
         ...
 
 
 class Keeper(Protocol):
-    """What begins the runs of a host and takes them up again."""
+    """The keeper that begins and resumes the runs of a host."""
 
     def begin_run(
         self,
@@ -51,7 +51,7 @@ class Keeper(Protocol):
         runtime: Runtime[Any],
         kind: type[ProtocolSettings],
     ) -> AbstractAsyncContextManager[HostRun]:
-        """Begin a run of ``method``; ``graph_input`` is what its graph takes."""
+        """Begin a run of ``method`` with the input ``graph_input`` of its graph."""
         ...
 
     def find_run(
@@ -61,7 +61,7 @@ class Keeper(Protocol):
         ...
 
     def settings_of(self, runtime: Runtime[Any] | None, kind: type[Own]) -> Own:
-        """Return the settings of the run that a rule decides in."""
+        """Return the settings of the run, for a rule."""
         ...
 
 

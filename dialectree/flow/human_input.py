@@ -2,8 +2,8 @@
 
 :func:`ask_person` stops the graph with a ``HITLRequest`` of LangChain, which chat applications and
 inboxes show. A host resumes the graph with the answer. In a run of our own :func:`answer_requests`
-gets the answer and keeps it in the run's journal. There it is looked up by what the person was
-shown, so a resumed or a contested run asks again only where that is new.
+gets the answer and keeps it in the run's journal, under a digest of what the person was shown. So a
+resumed or a contested run asks again only if that is new.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from langchain.agents.middleware.human_in_the_loop import HITLRequest
 
 Payload = Mapping[str, str]
-"""The request that a person is shown: node, kind, question and request; with some requests also a
+"""The request that a person sees: node, kind, question and request; for some requests also a
 transcript, and the labels of the possible answers."""
 Ask = Callable[[Payload], Awaitable[str] | str]
-"""Asks the person and returns the answer. It may be a plain or an asynchronous function."""
+"""Asks the person and returns the answer; a plain or an asynchronous function."""
 
 
 async def ask_person(
@@ -47,8 +47,8 @@ async def ask_person(
     """Return a person's answer to ``request``, on one line; "" if the person gives none.
 
     Call it once in a step, and do nothing before it: the step runs again from its start when the
-    answer comes. ``kind`` says what the answer is for ("judge"). With ``labels`` the answer must be
-    one of them, in any case, or empty; anything else is asked for again. No label has a comma.
+    answer comes. ``kind`` says what the answer is for ("judge"). With ``labels`` (no commas) the
+    answer must be a label, in upper or lower case, or empty; else the person is asked again.
     """
     if any("," in label for label in labels):
         raise ValueError(f"a label with a comma: {labels}")
@@ -69,7 +69,7 @@ async def ask_person(
 
 
 def interrupt_for_answer(payload: Payload) -> str:
-    """Stop the graph until a person gives an answer that can be taken, and return it."""
+    """Stop the graph until a person gives a valid answer, and return it."""
     current_payload = payload
     while (answer := _parse_answer(payload, reply := interrupt(hitl_request(current_payload)))) is None:
         current_payload = _again(payload, reply)
@@ -79,8 +79,8 @@ def interrupt_for_answer(payload: Payload) -> str:
 def hitl_request(payload: Payload) -> HITLRequest:
     """Return ``payload`` as a request that agent-chat-ui and agent-inbox show.
 
-    Its action is named after the kind. The arguments are ``payload`` itself and an empty
-    ``answer``, which the person edits; with labels the schema closes it.
+    Its action is named after the kind. The arguments are ``payload`` and an empty ``answer``, which
+    the person edits; with labels the schema allows only these.
     """
     request = payload["request"]
     answer: dict[str, Any] = {"type": "string", "title": "Answer", "description": request}
@@ -105,25 +105,25 @@ def hitl_request(payload: Payload) -> HITLRequest:
 
 
 def interrupt_summary(payload: Payload) -> dict[str, str]:
-    """Return the data of the event that tells of a request."""
+    """Return the data of the event for a request."""
     return {"of": payload["kind"], "note": f"a person is asked: {payload['request']}"}
 
 
 def is_request(value: object) -> TypeGuard[HITLRequest]:
-    """Return whether an interrupt asks a person, and is no other stop of a host's."""
+    """Return whether an interrupt is a request to a person, not another stop of a host's."""
     return isinstance(value, dict) and "action_requests" in value
 
 
 def payload_of(request: HITLRequest) -> Payload:
-    """Return what :func:`hitl_request` made ``request`` of."""
+    """Return the payload from which :func:`hitl_request` made ``request``."""
     args = request["action_requests"][0]["args"]
     return {name: text for name, text in args.items() if name != "answer"}
 
 
 def _text(reply: object) -> object:
-    """Return the answer in a reply of agent-chat-ui or agent-inbox; of any other the reply itself.
+    """Return the answer in a reply of agent-chat-ui or agent-inbox; return other replies as they are.
 
-    Approving takes the arguments as they are proposed, and their answer is empty.
+    An approval accepts the proposed arguments, in which the answer is empty.
     """
     match reply:
         case {"decisions": [{"type": "approve" | "reject"}]} | [{"type": "accept" | "ignore"}]:
@@ -140,7 +140,7 @@ def _text(reply: object) -> object:
 
 
 def _parse_answer(payload: Payload, reply: object) -> str | None:
-    """Return the answer in ``reply``; None if it is neither a text nor one of the labels."""
+    """Return the answer in ``reply``; None if it is not text, or not one of the labels."""
     reply = _text(reply) or ""
     if isinstance(reply, Mapping | list):
         return None
@@ -161,15 +161,15 @@ def _again(payload: Payload, reply: object) -> dict[str, str]:
 
 
 def require_person(settings: ProtocolSettings, ask: Ask | None) -> None:
-    """Raise InputError if a person has to take part and there is no ``ask``."""
+    """Raise InputError if a person has to take part but ``ask`` is None."""
     optional = _optional(settings)
     for name in settings.asks() if ask is None else ():
         if name not in optional:
-            raise InputError(f"`{name}` me: nobody is there to rule")
+            raise InputError(f"`{name}` me: this needs a person; name a model")
 
 
 def without_person(settings: ProtocolSettings) -> ProtocolSettings:
-    """Return ``settings`` without the questions that a person may leave unanswered."""
+    """Return ``settings`` without questions to a person that are optional."""
     return settings.model_copy(update=dict.fromkeys(_optional(settings), False))
 
 
@@ -184,12 +184,12 @@ async def answer_requests(
     overrides: Sequence[Override] = (),
     report_request: Callable[[Payload], None] = lambda payload: None,
 ) -> dict[str, str]:
-    """Return the answer to each request, by its id; ask in the order of the tree.
+    """Return the answer to each request, by the request's id; ask in the order of the tree.
 
-    ``report_request`` gets each request that is a person's to answer.
+    ``report_request`` gets each request that a person has to answer.
 
-    A ruling that a contest set goes first, then the journal. The journal keeps each new answer at
-    once, so a run that breaks off at the next request does not lose it.
+    A ruling of a contest goes first, then the journal. Each new answer is written to the journal at
+    once, so a run that breaks off at the next request keeps it.
     """
     answers: dict[str, str] = {}
     for i, payload in sorted(requests.items(), key=lambda item: path_key(item[1]["node"])):
@@ -205,7 +205,7 @@ async def answer_requests(
 
 
 def _override(payload: Payload, overrides: Sequence[Override]) -> str | None:
-    """Return the ruling that a contest put in the place of the person's."""
+    """Return the ruling with which a contest replaced the person's."""
     for change in overrides:
         nodes = [spot.node for spot in change.spots if not spot.phase]
         if "labels" in payload and change.what == "ruled" and payload["node"] in nodes:
@@ -214,14 +214,14 @@ def _override(payload: Payload, overrides: Sequence[Override]) -> str | None:
 
 
 def _silence(payload: Payload) -> str:
-    """Answer where nobody is there; raise InputError for a ruling, which cannot be empty."""
+    """Return the empty answer of a missing person; raise InputError for a ruling, which has to be given."""
     if "labels" in payload:
-        raise InputError(f"`{payload['kind']}` me: nobody is there to rule")
+        raise InputError(f"`{payload['kind']}` me: this needs a person; name a model")
     return ""
 
 
 async def _new(payload: Payload, journal: Journal, ask: Ask) -> str:
-    """Ask until the answer can be taken, and keep it in the journal."""
+    """Ask until the answer is valid, and keep it in the journal."""
     started, current_payload = clock.stamp(), payload
     while (answer := _parse_answer(payload, reply := await _reply(current_payload, ask))) is None:
         current_payload = _again(payload, reply)
@@ -245,15 +245,15 @@ async def _new(payload: Payload, journal: Journal, ask: Ask) -> str:
 
 
 async def _reply(payload: Payload, ask: Ask) -> str:
-    """Return what ``ask`` returns; raise InputError for what is not text, such as None."""
+    """Return the reply of ``ask``; raise InputError if it is not text, such as None."""
     reply: object = ask(payload)
     if isawaitable(reply):
         reply = await reply
     if not isinstance(reply, str):
-        raise InputError(f"ask: it returned {reply!r:.80}, no text; to say nothing return ''")
+        raise InputError(f"ask: it returned {reply!r:.80}, not text; return '' to give no answer")
     return reply
 
 
 def _key(payload: Payload) -> str:
-    """Return a digest of what the person is shown, by which the journal knows the answer."""
+    """Return a digest of what the person is shown: the journal's key of the answer."""
     return blake2b(json.dumps(payload, sort_keys=True).encode(), digest_size=16).hexdigest()

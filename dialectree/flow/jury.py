@@ -1,4 +1,4 @@
-"""Ask several judges the same, side by side in one step, and count what they rule."""
+"""Ask several judges one question, side by side in one step, and count their rulings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dialectree.trace.events import tell
 Rule = Literal["majority", "unanimous", "mean"]
 Reply = TypeVar("Reply", bound=BaseModel)
 Orders = Mapping[str, Mapping[str, Any]]
-"""Values of the prompt by the name of an order; the first order is called ``""``."""
+"""Values of the prompt, by the name of an order; the first order is called ``""``."""
 ONE_ORDER: Orders = {"": {}}
 
 
@@ -30,10 +30,10 @@ class Heard(NamedTuple, Generic[Reply]):
     judge: int
     """The place of the judge in the list, from 0."""
     speaker: str
-    """The judge's name in the record; "" for a judge alone, in the first order."""
+    """The judge's name in the record; "" for a single judge in the first order."""
     place: Place
     reply: Reply | None
-    """None where the call failed for good, or where a person dropped it."""
+    """None if the call failed for good, or a person dropped it."""
     dropped: bool
 
 
@@ -49,20 +49,20 @@ async def jury(
     failed_at: str = "",
     **ask_options: Any,
 ) -> list[Heard[Reply]]:
-    """Ask each of ``judges`` in each of ``orders``, all at once, and return what they rule.
+    """Ask each of ``judges`` in each of ``orders``, all at once, and return their rulings.
 
-    A call that fails for good stands in the record and counts as no ruling.
+    A call that fails for good is recorded, and its ruling is missing from the count.
 
     Args:
-        runtime: that of the step.
-        place: where the ruling belongs; a speaker's name goes before the judges'.
+        runtime: the runtime of the step.
+        place: the place of the ruling; its speaker's name goes before the judges' names.
         prompt: the prompt's name, as ``ask`` takes it.
         reply: the class of the reply.
-        judges: the models that judge; without one, the model that plays ``place.role``.
-        orders: the values of the prompt that differ from one order to the next.
-        again: asks only these speakers, each with these values besides.
-        failed_at: the tree node that lacks a ruling which fails, where it is not the place's.
-        ask_options: all else that ``ask`` takes, values of the prompt included.
+        judges: the models that judge; by default the model that plays ``place.role``.
+        orders: the values of the prompt that differ between orders.
+        again: if given, ask only these speakers, each with these further values.
+        failed_at: the tree node on which a failure is recorded, if it is not the place's.
+        ask_options: other arguments of ``ask``, values of the prompt included.
     """
     models = [*judges] or [None]
 
@@ -89,33 +89,33 @@ async def jury(
     try:
         return await asyncio.gather(*tasks)
     finally:
-        for task in tasks:  # of a run that ends: no judge goes on without it
+        for task in tasks:  # the run ends: stop the other judges
             task.cancel()
 
 
 class Count(NamedTuple):
-    """What the rulings of a jury come to."""
+    """The result of a jury's rulings."""
 
     value: Any
-    """The label or the figure; None where the jury rules nothing."""
+    """The label or the number; None if the jury reaches no ruling."""
     agreement: float | None
-    """The share of the rulings that name the most frequent label, 0 to 1; None for figures."""
+    """The share of the rulings that name the most frequent label, 0 to 1; None for numbers."""
     majority: list[str]
-    """Who ruled so, in the order given; empty where the jury rules nothing."""
+    """The judges who ruled so, in the order given; empty if the jury reaches no ruling."""
     dissent: dict[str, Any]
-    """Who ruled otherwise, with what."""
+    """The judges who ruled otherwise, each with its ruling."""
     note: str = ""
-    """Why the jury rules nothing; empty where it rules."""
+    """The reason why the jury reaches no ruling; "" if it does."""
 
 
 def count(labels: Mapping[str, Any], rule: Rule = "majority", *, of: int | None = None) -> Count:
-    """Return what ``labels`` come to; a tie rules nothing.
+    """Return the result of ``labels``; a tie gives no ruling.
 
     Args:
-        labels: the label, or the figure, by judge, in the order of the judges; None for no ruling.
+        labels: the label, or the number, by judge, in the order of the judges; None for no ruling.
         rule: ``majority`` is more than half of all judges, ``unanimous`` all of them, and ``mean``
-            the mean of figures.
-        of: the number of all judges, where ``labels`` leaves out those without a ruling.
+            the mean of numbers.
+        of: the number of all judges, if ``labels`` leaves out judges without a ruling.
     """
     judges, ruled = of or len(labels), {w: v for w, v in labels.items() if v is not None}
     if rule == "mean":

@@ -90,7 +90,7 @@ def compile_script(script: Script, name: str) -> Graph:
 
 
 def _add_rounds(flow: Flow, script: Script, rounds: Rounds) -> None:
-    """Add the steps that count the rounds, and the rule that leads on after each."""
+    """Add the steps that count the rounds, and the rule after each round."""
 
     async def next_round(state: Any) -> dict[str, int]:
         return {"round": 1}
@@ -109,7 +109,7 @@ def _add_rounds(flow: Flow, script: Script, rounds: Rounds) -> None:
 
 
 def _lead(flow: Flow, script: Script, stations: Sequence[Station]) -> None:
-    """Lead from each station to the next; where a debate may be needless, a rule leads past it."""
+    """Lead from each station to the next; add rules that skip needless debates."""
     gates, chain = script.gates(), list[Station]()
     for place, station in enumerate(stations):
         chain.append(station)
@@ -122,7 +122,7 @@ def _lead(flow: Flow, script: Script, stations: Sequence[Station]) -> None:
 
 
 def _due(script: Script, inner: Inner, due: str, past: str) -> Callable[..., str]:
-    """Return the rule that leads to a debate, or past it."""
+    """Return the rule that leads to a debate, or skips it."""
 
     def debate_due(state: Any, settings: Any) -> str:
         spared = inner.unless is not None and inner.unless(_talk(script, state, settings))
@@ -137,18 +137,18 @@ def _names(stations: Iterable[Station]) -> list[str]:
 
 
 def _fields(script: Script) -> dict[str, FieldInfo]:
-    """Return the fields of the input, without the sources, which the flow itself takes."""
+    """Return the fields of the input without the sources, which the flow itself takes."""
     fields = script.input.model_fields
     return {name: field for name, field in fields.items() if not script.input.grounded or name != "sources"}
 
 
 def _channel(script: Script, field: str) -> str:
-    """Return the name by which the graph knows a field of the input."""
+    """Return the name of an input field in the graph's state."""
     return "question" if field == subject(script.input) else field
 
 
 def _talk(script: Script, state: Mapping[str, Any], settings: ProtocolSettings, name: str = "") -> Talk:
-    """Return the debate so far as the functions of a script read it."""
+    """Return the debate so far, for the functions of a script."""
     inputs = {name: state.get(_channel(script, name)) for name in _fields(script)}
     turns, number = state.get("said") or [], state.get("round") or 0
     dropped = state.get("dropped") or 0
@@ -156,7 +156,7 @@ def _talk(script: Script, state: Mapping[str, Any], settings: ProtocolSettings, 
 
 
 def _speaking(script: Script, speaker: Speaker, *, in_rounds: bool) -> Step:
-    """Return the step in which one speaks."""
+    """Return the step in which ``speaker`` speaks."""
     grounded = issubclass(script.settings, GroundedSettings)
     shared = GroundedSettings if grounded else ProtocolSettings
     setting_names = frozenset(script.settings.model_fields) - frozenset(shared.model_fields)
@@ -206,7 +206,7 @@ def _debating(script: Script, name: str, inner: Inner) -> Step:
 
 
 def _scoring(script: Script, inner: Inner) -> Step:
-    """Return the step that gives the question the scores by which a debate is held or not."""
+    """Return the step that gives the question the scores for the choice to debate."""
 
     async def score(state: Any, runtime: Runtime[Any]) -> None:
         if inner.scores is not None:
@@ -217,7 +217,7 @@ def _scoring(script: Script, inner: Inner) -> Step:
 
 
 def _looking(script: Script, queries: Queries) -> Callable[..., Iterable[str]]:
-    """Return what a step looks for."""
+    """Return the function that gives a step its queries."""
 
     def looking(state: Any, settings: Any) -> Iterable[str]:
         return queries(_talk(script, state, settings))
@@ -226,7 +226,7 @@ def _looking(script: Script, queries: Queries) -> Callable[..., Iterable[str]]:
 
 
 def _checking(*, in_rounds: bool) -> Step:
-    """Return the step in which points are checked."""
+    """Return the step that checks points."""
 
     async def check(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         return await checker(state if in_rounds else {**state, "round": 0}, runtime)
@@ -235,7 +235,7 @@ def _checking(*, in_rounds: bool) -> Step:
 
 
 def _ruling(script: Script, name: str, rule: Rule) -> Step:
-    """Return the step that makes the verdict; of a speaker's turn only where it has spoken."""
+    """Return the step that makes the verdict; a speaker's ruling needs its turn."""
 
     async def decide(state: Any, runtime: Runtime[Any]) -> Ruling:
         talk = _talk(script, state, settings(runtime, script.settings))

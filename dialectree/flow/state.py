@@ -1,7 +1,7 @@
-"""The state that protocols share: a question goes in, a ruling comes out.
+"""Define the state that protocols share: a question goes in, a ruling comes out.
 
-Plain data only, so that a saved run always loads back. A protocol extends :class:`Debate` with its
-own fields, in ``nodes/<protocol>/state.py``.
+The state is plain data only, so that a saved run always loads. A protocol extends :class:`Debate`
+with its own fields, in ``nodes/<protocol>/state.py``.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 class Question(TypedDict):
-    """What a protocol is asked."""
+    """The question to a protocol."""
 
     question: str
     """In the user's own words."""
 
 
 class _VerdictSchema:
-    """Writes the schema of a verdict when a schema is asked for; to declare a state takes none."""
+    """Writes the schema of a verdict only on request: declaring a state does not need it."""
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Return the schema with those of the verdict's parts where they stand."""
+        """Return the schema, with the schemas of the verdict's parts inline."""
         from dialectree.records import Verdict
 
         verdict_schema = Verdict.model_json_schema()
@@ -44,7 +44,7 @@ VerdictFields = Annotated[dict[str, Any], _VerdictSchema()]
 
 
 class Ruling(TypedDict):
-    """What a protocol returns."""
+    """The verdict that a protocol returns."""
 
     verdict: VerdictFields
     run_id: NotRequired[str]
@@ -52,17 +52,17 @@ class Ruling(TypedDict):
 
 
 class Hosted(Ruling):
-    """What a thread of a host keeps of a run; a run of our own has a folder instead."""
+    """The fields of a run in a host's thread; a run of our own has a folder instead."""
 
     run: dict[str, Any] | None
-    """The ``id`` of the run, its ``settings`` as a record has them, without secrets, and those that
-    the host gave and that are ``ignored``."""
+    """The ``id`` of the run, its ``settings`` as in a record, without secrets, and the names of the
+    host's settings that are ``ignored``."""
     record: dict[str, Any] | None
-    """The finished record, as run.json has it."""
+    """The finished record, as in run.json."""
 
 
 class Debate(Question, Ruling):
-    """What is common to all protocols between question and ruling."""
+    """The fields that all protocols share, from question to ruling."""
 
 
 class Answering(Debate):

@@ -1,4 +1,4 @@
-"""The first and the last steps of every protocol: `opening`, `unresolved` and `conclusion`."""
+"""Define the first and last steps of every protocol: `opening`, `unresolved`, `conclusion`."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from dialectree.trace.events import tell
 
 DEMONSTRATION = "a model below 1 billion parameters took part: its answers are no better than chance"
 PERSON = "person"
-"""The source of a verdict's confidence where a person ruled, who may give none."""
+"""The source of a person's confidence in a verdict, which may be missing."""
 ILLUSTRATION = "an illustration: its replies were written by hand, not by a model"
 
 
 def require_question(fields: Mapping[str, Any], called: str = "question") -> None:
-    """Raise InputError if there is no text to debate; ``called`` names it in the message."""
+    """Raise InputError if the text to debate is missing; the message calls it ``called``."""
     text = fields.get("question") or ""
     if not isinstance(text, str):
-        raise InputError(f"the {called} is no text")
+        raise InputError(f"the {called} is not text")
     if not any(unicodedata.category(char)[0] not in "CZ" for char in text):
         raise InputError(f"the {called} is empty")
 
 
 def prepare(fields: Mapping[str, Any], settings: ProtocolSettings) -> dict[str, Any]:
-    """Return the user's input as a graph takes it: what is debated is its ``question``."""
-    declared = settings.declaration  # a graph can be walked without one
+    """Return the user's input as a graph takes it: the text to debate is its ``question``."""
+    declared = settings.declaration  # a graph can run without one
     subject = forms.subject(declared.input) if declared is not None else "question"
     prepared = {"question" if name == subject else name: content for name, content in fields.items()}
     if "question" in prepared:
@@ -46,7 +46,7 @@ def prepare(fields: Mapping[str, Any], settings: ProtocolSettings) -> dict[str, 
 
 
 async def opening(state: Question, runtime: Runtime[Any]) -> dict[str, object]:
-    """Tell of the question, which nobody splits."""
+    """Open the root of the tree with the question, which this protocol does not split."""
     require_question(state)
     tell(runtime, root(), "opened", {"text": state["question"], "kind": "leaf"})
     return {}
@@ -63,7 +63,7 @@ def ruling(
     agreement: float | None = None,
     dissent: Mapping[str, str] | None = None,
 ) -> Ruling:
-    """Return the verdict of a debate as the update of the step that rules."""
+    """Return the verdict of a debate as the update of the ruling step."""
     verdict = Verdict(
         answer=answer,
         label=label,
@@ -78,7 +78,7 @@ def ruling(
 
 
 async def end_unresolved(state: Question, runtime: Runtime[Any]) -> Ruling:
-    """Rule nothing: a reply that the debate cannot do without failed for good."""
+    """Return an empty verdict, because a required reply failed for good."""
     return await settle(runtime, None)
 
 
@@ -97,12 +97,12 @@ async def settle(
     agreement: float | None = None,
     dissent: Mapping[str, str] | None = None,
 ) -> Ruling:
-    """Rule ``answer`` at ``node``, or nothing; the step that rules returns what this returns.
+    """Settle ``node`` with ``answer``, or without one; return the update for the ruling step.
 
-    Without a ``node`` it rules at the root of the debate, and without a ``take`` in the debate's. A
-    person's verdict, in a contest, has no confidence of a model and no agreement of a jury.
+    The default ``node`` is the root of the debate, and the default ``take`` the debate's. In a
+    contest, a person's verdict has neither a model's confidence nor a jury's agreement.
 
-    A second pass (``take`` 2) that rules nothing leaves the verdict of the first one.
+    A second pass (``take`` 2) without an answer keeps the verdict of the first pass.
     """
     node, take = node or root(), take or inside.get().take
     run = run_of(runtime)
@@ -143,11 +143,11 @@ async def settle(
 
 
 async def conclusion(state: Hosted, runtime: Runtime[Any]) -> dict[str, Any]:
-    """Tell of the verdict, and leave the record in a host's thread.
+    """Report the verdict, and leave the record in a host's thread.
 
-    The record says where a model took part that answers at chance. A host shows the verdict alone,
-    so there the verdict says it. That replies were written by hand is always said. The conclusion
-    of a debate inside another one goes to that one alone.
+    The record says if a model that answers at chance took part. A host shows only the verdict, so
+    for a host the verdict says it. The verdict always says if replies were written by hand. A
+    debate inside another one concludes only for the outer debate.
     """
     verdict = {**state["verdict"]}
     if inside.get().protocols:
@@ -168,14 +168,14 @@ async def conclusion(state: Hosted, runtime: Runtime[Any]) -> dict[str, Any]:
 
 
 def _calibrate_verdict(verdict: Mapping[str, Any], run: Run) -> dict[str, Any]:
-    """Return the second figure by the run's calibration, or a note on why there is none."""
+    """Return the confidence by the run's calibration, or a note that says why it is missing."""
     if not run.calibration or verdict["confidence"] is None:
         return {}
     return CALIBRATIONS.require().calibrate(verdict, run.calibration, run.models)
 
 
 def stop(why: str, **update: object) -> Callable[[Any, Runtime[Any]], Awaitable[Any]]:
-    """Return a step that tells ``why`` a tree is not expanded here, and leaves ``update``."""
+    """Return a step that records ``why`` a tree is not expanded here, and returns ``update``."""
 
     async def stop(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, object]:
         tell(runtime, state["id"], "branched", {"children": [], "why": why})

@@ -289,6 +289,6 @@ def test_a_ruling_needs_a_person_and_a_clarification_does_not(tmp_path: Path) ->
     record = finish(begin(tmp_path, clarify=True))
     assert record.tree.nodes["0"].notes == []
     run = begin(tmp_path, **BOTH)
-    with pytest.raises(InputError, match=r"^`chair` me: nobody is there to rule$"):
+    with pytest.raises(InputError, match=r"^`chair` me: this needs a person; name a model$"):
         finish(run)
     assert run.folder.ledger() == []

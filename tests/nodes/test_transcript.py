@@ -108,8 +108,8 @@ CLAY: Candidate = {"label": "A", "text": "clay"}
         ([str(n) for n in range(27)], "27 options"),
         (["x", "y" * (LONGEST + 1)], "option 2 is longer than 6,000 characters"),
         ("xy", "give a list of texts"),
-        (["x", None], "option 2 is no text"),
-        ([OIL, CLAY], "option 1 is no text"),
+        (["x", None], "option 2 is not text"),
+        ([OIL, CLAY], "option 1 is not text"),
     ],
 )
 def test_what_a_debate_cannot_choose_between_is_refused(options: list[object], wrong: str) -> None:
