@@ -1,7 +1,7 @@
-"""Keep a debate: events as they happen, calls as they are paid, and the record of both.
+"""Keep a debate: events as they happen, calls as they are paid, and the record made from both.
 
-The record is folded from the events (:func:`fold`) and the calls (:func:`usage`). Events have
-stable ids, so folding one twice changes nothing, and a run that was broken off shows its tree.
+The record is computed from the events (:func:`fold`) and the calls (:func:`usage`). Events have
+stable ids, so folding an event twice has no effect, and an interrupted run still shows its tree.
 """
 
 from __future__ import annotations

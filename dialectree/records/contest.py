@@ -11,7 +11,7 @@ from dialectree.records.tree import Turn, Verdict
 
 
 class Moved(Strict):
-    """A move of one node's verdict; the confidence of a weighed argument is its strength."""
+    """A change of one node's verdict; for a weighed argument the confidence is its strength."""
 
     node: str
     before: Verdict | None
@@ -19,37 +19,37 @@ class Moved(Strict):
 
 
 ARGUMENT = "argument"
-"""The role of a spot that is an argument by itself, apart from the calls made at its node."""
+"""The role of a spot that is an argument itself, not a call at its node."""
 OverrideKind = Literal["replaced", "ruled", "dropped", "set", "flipped", "voided", "added"]
-"""A turn or a segment, a verdict, whatever can be left out, a strength, a comparison (flipped or
-voided), an argument."""
+"""``replaced``: a turn or a segment; ``ruled``: a verdict; ``dropped``: anything optional; ``set``: a
+strength; ``flipped``, ``voided``: a comparison; ``added``: an argument or a source."""
 
 
 class Override(Strict):
-    """One change of a person. It holds at its places whenever the run's graph runs again."""
+    """One change by a person. It is applied at its places in every further run of the graph."""
 
     id: str
-    """As a person names it: a turn, a node, two arguments (``ID:ID``), a source or a segment."""
+    """The person's name for it: a turn, a node, two arguments (``ID:ID``), a source or a segment."""
     what: OverrideKind
     field: str = ""
-    """Which text of a turn, where it is not the one that a turn is known by."""
+    """The name of the text of a turn, if it is not the main text."""
     spots: list[Turn]
-    """The turns that it changes, as they were before any person changed them; without fields where
-    none was. One without a phase is a whole node, or with the role ``argument`` an argument by
-    itself, whose side is its stance. A source and a segment of evidence have none."""
+    """The turns that it changes, as they were before any person's change; a missing turn has no
+    fields. A turn without a phase means a whole node or, with the role ``argument``, an argument,
+    whose side is its stance. The list is empty for a source and a segment of evidence."""
     reply: dict[str, JsonValue] | None = None
-    """The fields of a reply that it sets; None where nothing is said."""
+    """The fields of the reply that it sets; None if there is no reply."""
     before: str | None = None
-    """The text that it took the place of; of a source that is dropped its name."""
+    """The text that it replaced; for a dropped source its name."""
     after: str | None = None
-    """The text in its place; of a source that is added its name."""
+    """The new text; for an added source its name."""
 
     def out(self) -> bool:
-        """Return whether it takes something out, which may hold other changes, too."""
+        """Return whether it removes something, which may include other changes."""
         return self.what in ("dropped", "voided")
 
     def key(self) -> tuple[str, str, str]:
-        """Return what it changes: each text of a turn can have a change of its own."""
+        """Return the key of what it changes: each text of a turn can have its own change."""
         return self.id, self.field, "out" if self.out() else self.what
 
     def of_argument(self) -> bool:
@@ -57,7 +57,7 @@ class Override(Strict):
         return any(spot.role == ARGUMENT for spot in self.spots)
 
     def words(self) -> str:
-        """``0.1/A2 replaced``, ``strength of 0.1 set to 0.3 (before: 0.5)``."""
+        """Return it in words: ``0.1/A2 replaced``, ``strength of 0.1 set to 0.3 (before: 0.5)``."""
         match self.what:
             case "set":
                 return f"strength of {self.id} set to {self.after} (before: {self.before})"
@@ -77,22 +77,22 @@ class Override(Strict):
 
 
 class Contest(Strict):
-    """The changes of a person to another run, and their effect on its verdict."""
+    """The changes by a person to another run, and their effect on its verdict."""
 
     run: str
     """The id of the run that was contested."""
     changes: list[str]
-    """What was changed, in words."""
+    """The changes, in words."""
     before: float | None
-    """The verdict's confidence in the contested run; of ART the claim's strength."""
+    """The verdict's confidence in the contested run; in argument trees the claim's strength."""
     after: float | None
     why: str
     """One line that says what moved the verdict, or why it stayed."""
 
     overrides: list[Override] = []
-    """What persons changed, this time and in the runs before."""
+    """All changes by persons, in this run and in the runs before."""
     verdict_before: Verdict | None = None
-    """None where strengths of arguments moved."""
+    """None if strengths of arguments changed instead."""
     verdict_after: Verdict | None = None
     moved: list[Moved] = []
-    """Every node whose verdict or strength moved, from the bottom up."""
+    """Every node whose verdict or strength changed, from the bottom up."""

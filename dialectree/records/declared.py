@@ -1,6 +1,6 @@
-"""Keep with a run what was declared of its protocols.
+"""Keep the declarations of its protocols with a run.
 
-Reports, the terminal and contests read it, so that an old run looks the same wherever it is opened.
+Reports, the terminal and contests read them, so that an old run looks the same everywhere.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dialectree.records.place import Strict
 
 
 class Short(Strict):
-    """Leave out what is empty or false."""
+    """Omit fields that are empty or false."""
 
     @model_serializer(mode="wrap")
     def _without_what_is_empty(self, handler: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
@@ -26,25 +26,25 @@ class Short(Strict):
 
 
 class DeclaredPhase(Short):
-    """What one role says in one phase."""
+    """The declaration of one role in one phase."""
 
     role: str
     phase: str = ""
-    """The phase; without one: all phases in which the role speaks."""
+    """The phase; "" means all phases in which the role speaks."""
     captions: dict[str, str] = {}
     """The name of each field of the reply, for a reader."""
     editable: list[str] = []
-    """The fields that a person may replace; the first one is the text of the turn."""
+    """The fields that a person may replace; the first is the main text of the turn."""
     switches: list[str] = []
     """The fields that a person may set to yes or no."""
     optional: bool = False
-    """True where the debate can do without the turn."""
+    """True if the debate can go on without the turn."""
     rules: Literal["", "text", "label"] = ""
-    """Where the reply is a ruling: whether it gives a text, or the label of an option."""
+    """For a ruling: whether the reply gives a text, or the label of an option."""
     weighs: bool = False
-    """True where the reply scores or compares."""
+    """True if the reply scores or compares."""
     settles: bool = False
-    """True where the turn may settle its node without a ruling."""
+    """True if the turn may settle its node without a ruling."""
 
 
 class DeclaredOrder(Short):
@@ -57,7 +57,7 @@ class DeclaredOrder(Short):
     beside: dict[str, str] = {}
 
     def order(self, inside: Mapping[str, PhaseOrder]) -> PhaseOrder:
-        """Return the order, with those of the protocols that debate ``inside``."""
+        """Return the order, with the orders of the protocols that debate ``inside``."""
         fields: dict[str, Any] = {
             name: value if isinstance(value, dict) else tuple(value) for name, value in self
         }
@@ -65,44 +65,44 @@ class DeclaredOrder(Short):
 
 
 class Declared(Short):
-    """What was declared of a protocol that takes part in a run."""
+    """The declaration of a protocol that takes part in a run."""
 
     title: str
     method: str = ""
-    """What reports call the method of the run, where it is not the protocol."""
+    """The method's name in reports, if the method is not the protocol itself."""
     summary: str = ""
     source: str = ""
     """The paper."""
     view: str = "rounds"
-    """How its debates are shown; see ``Protocol.view``."""
+    """The view of its debates; see ``Protocol.view``."""
     unit: str = "part"
-    """What one place of its tree is called."""
+    """The noun for a node of its tree."""
     outcome: Outcome = "answer"
     roles: dict[str, str] = {}
-    """Each with the family that it belongs to."""
+    """The roles, each with its family."""
     phases: list[DeclaredPhase] = []
     order: DeclaredOrder = DeclaredOrder()
     scores: list[str] = []
-    """The names of the figures that a node can have."""
+    """The names of the scores that a node can have."""
     look: Look = PLAIN
-    """What reports say of its debates."""
+    """Further details of how reports show its debates."""
 
     @field_serializer("look")
     def _as_declared(self, look: Look) -> dict[str, JsonValue]:
         return look.model_dump(mode="json", exclude_unset=True)
 
     def phase(self, role: str, name: str) -> DeclaredPhase | None:
-        """Return what ``role`` says in the phase ``name``; the phase's own declaration counts."""
+        """Return the phase ``name`` of ``role``; a declaration for all its phases is the fallback."""
         of_role = {phase.phase: phase for phase in reversed(self.phases) if phase.role == role}
         return of_role.get(name) or of_role.get("")
 
 
 def declarations(chosen: Method, settings: Mapping[str, Any]) -> dict[str, Declared]:
-    """Return what is declared of the protocols of a run, its own first.
+    """Return the declarations of the protocols of a run, its own first.
 
     Args:
         chosen: The method of the run.
-        settings: Its settings, as a record keeps them.
+        settings: The settings of the run, as a record keeps them.
     """
     main_protocol = chosen.protocol
     protocols = {protocol.name: protocol for protocol in taking_part(main_protocol.name, settings)} | {
@@ -122,13 +122,13 @@ def declarations(chosen: Method, settings: Mapping[str, Any]) -> dict[str, Decla
 
 
 def _list_inner_debates(settings: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the protocols that debate inside one with ``settings``, each with its own."""
+    """Return the protocols that debate inside one with ``settings``, each with its settings."""
     debates = [*(settings.get("inner") or {}).items()]
     return [*(deeper for _, values in debates for deeper in _list_inner_debates(values)), *debates]
 
 
 def _build_declaration(protocol: Protocol, settings: Mapping[str, Any], *, checked: bool) -> Declared:
-    """Return what is declared of a protocol; without its checker unless the run is ``checked``."""
+    """Return the declaration of a protocol; omit the checker unless the run is ``checked``."""
     order = protocol.order
     look: Look = protocol.look_of(settings)
     scored = [phase.scored for phase in protocol.phases if phase.score is not None]

@@ -1,4 +1,4 @@
-"""What a debate or an evaluation will take, by an estimate before its first call."""
+"""Define the estimate of a debate or an evaluation before its first call."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ class Span(BaseModel, frozen=True):
 
 
 class Estimate(BaseModel, frozen=True):
-    """The calls, tokens, time and money that a debate or an evaluation will take."""
+    """The estimated calls, tokens, time and money of a debate or an evaluation."""
 
     calls: Span
     early: Span | None = None
-    """The calls where the first answers agree, of a protocol that holds no debate then."""
+    """The calls if the first answers agree, for a protocol that then holds no debate."""
     late: Span | None = None
-    """The calls of such a protocol where they do not."""
+    """The calls of such a protocol if the answers do not agree."""
     in_a_row: Span
-    """The longest chain of calls in which each needs the one before."""
+    """The longest chain of calls in which each call needs the one before."""
     tokens: Span
-    """Prompts and replies, at four characters a token."""
+    """Tokens of prompts and replies, at four characters a token."""
     seconds: Span
     seconds_per_call: float
     time_unknown: bool = False
-    """True for a server on this machine that answered in no run yet; the seconds are then those of
-    a usual endpoint."""
+    """True for a local server that has not answered in any run yet; the seconds are then those of a
+    usual endpoint."""
     measured_in: str | None
-    """The run whose calls took so long; None: a usual length is assumed."""
+    """The run with calls of that length; None: a usual length is assumed."""
     cost: Span | None
-    """In the unit of the prices; None where a price is not known."""
+    """In the unit of the prices; None if a price is unknown."""
     rehearsals: int
 
     @property
@@ -86,12 +86,12 @@ def _wide(span: Span) -> bool:
 
 
 def _format_rounded(number: float) -> str:
-    """Return a number with two digits that count."""
+    """Return a number with two significant digits."""
     return f"{int(float(f'{number:.2g}')):,}"
 
 
 def _two_digits(number: float) -> str:
-    """Return a number with two digits that count, and never in powers of ten."""
+    """Return a number with two significant digits, without an exponent."""
     return f"{float(f'{number:.2g}'):,g}"
 
 

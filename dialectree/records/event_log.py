@@ -1,4 +1,4 @@
-"""Number the events of a run as they are told, and read them as they are written."""
+"""Number the events of a run as they come, and read their file while it grows."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from dialectree.records.run import Event
 from dialectree.records.tree import Comparison
 
 _OF_THE_RUN = ("began", "resumed", "calling", "called", "ended")
-"""Kinds of which each event is new, whatever was told before."""
+"""Kinds whose events are always new, even with the content of an earlier event."""
 
 
 class EventLog:
-    """The events of one run, numbered from 1 in the order in which they are told."""
+    """The events of one run, numbered from 1 in the order in which they come."""
 
     def __init__(self) -> None:
         self._events: list[Event] = []
         self._current: dict[tuple[str, ...], Event] = {}
-        """By what they are about, the events that were told last."""
+        """The last events, by their keys."""
         self._earlier: dict[tuple[str, ...], list[Event]] = {}
-        """By what they are about, the events that a resumed run has not told again, in order."""
+        """By their keys, the events that a resumed run has not repeated yet, in order."""
 
     def tell(self, event: Event) -> bool:
-        """Number an event and add it; one that says nothing new gets no number.
+        """Number an event and add it; skip an event with no new content.
 
         Returns whether it was added.
         """
         if event.kind in _OF_THE_RUN:
             self._add(event)
-            if "void" in event.data:  # what was told before is told anew
+            if "void" in event.data:  # earlier events will be repeated
                 self._current, self._earlier = {}, {}
             return True
         name = _event_id(event)
@@ -43,7 +43,7 @@ class EventLog:
             return False
         self._add(event)
         self._current[name] = event
-        if earlier:  # the run goes another way than before
+        if earlier:  # the run takes another way than before
             del self._earlier[name]
         return True
 
@@ -53,7 +53,7 @@ class EventLog:
         self._events.append(event)
 
     def take_up(self, events: Iterable[Event], *, from_start: bool) -> None:
-        """Go on after ``events``, all of which a run tells again that walks ``from_start``."""
+        """Go on after ``events``; a run that goes ``from_start`` will repeat all of them."""
         self._events, self._current, self._earlier = [*events], {}, {}
         for event in self._events:
             if event.kind in _OF_THE_RUN:
@@ -65,15 +65,15 @@ class EventLog:
                 self._current[_event_id(event)] = event
 
     def _keep(self, event: Event) -> None:
-        """Write down an event that has just got its number."""
+        """Store an event that has just got its number."""
 
     def list_logged_events(self) -> list[Event]:
-        """Return the events of this run so far, those of its earlier parts included."""
+        """Return the events of this run so far, including its earlier parts."""
         return list(self._events)
 
 
 def lines_from(path: Path, offset: int) -> list[bytes]:
-    """Return the lines of a file, which need not be there, from a byte on; no torn line."""
+    """Return the complete lines of a file from a byte on; empty if it is missing."""
     with files(path), suppress(FileNotFoundError), open(path, "rb", opener=private) as file:
         file.seek(offset)
         return split_lines(file.read())[0]
@@ -88,7 +88,7 @@ _IDENTIFYING = (
 
 
 def _event_id(event: Event) -> tuple[str, ...]:
-    """Return the key of an event: its node, its kind, whose turn it was, and what it is about."""
+    """Return the key of an event: its node, its kind, its speaker, and its subject."""
     data = event.data
     about = [str(data.get(name, "")) for name in _IDENTIFYING]
     for part in (data.get("data"), data.get("scores")):

@@ -1,7 +1,7 @@
-"""The door to run files: a folder a run, written whole or not at all.
+"""Read and write the files of a run, in one folder for each run.
 
-``calls.jsonl`` is ledger and journal in one. A line is in the file before the node sees the reply,
-and ``resume`` is answered from it, so that a finished call is never paid twice.
+Files are written whole or not at all. ``calls.jsonl`` is both ledger and journal: a line is in the
+file before the node sees the reply, and ``resume`` reads it, so a call is never paid twice.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ from dialectree.system import chance, clock
 from dialectree.system.streams import program
 
 SOURCES = "sources"
-"""The folder of a run that keeps the texts of its sources."""
+"""The folder for the texts of a run's sources, inside the run's folder."""
 _DRAFT = ".draft"
 _CANDIDATES = 5
-"""Runs that are named where the beginning of an id fits several."""
+"""Most runs that a message names if the beginning of an id fits several."""
 
 
 class RunFolder(EventLog):
@@ -64,7 +64,7 @@ class RunFolder(EventLog):
         self.path = path
         self._events_path = path / "events.jsonl"
         self._told: io.FileIO | None = None
-        """The file of the events, open while the folder is held."""
+        """The file of the events, open while the folder is locked."""
         self._lock = FileLock(path / ".lock", mode=0o600, thread_local=False)
 
     @property
@@ -90,13 +90,13 @@ class RunFolder(EventLog):
 
     @classmethod
     def find(cls, run: str, runs: Path, owner: str | None = None) -> RunFolder:
-        """Return the folder of a run; raise RunNotFound without one that ``owner`` may see.
+        """Return the folder of a run; raise RunNotFound if ``owner`` may see no such run.
 
         Args:
-            run: Its id, or the beginning of one.
+            run: The run's id, or the beginning of the id.
             runs: The folder of all runs.
-            owner: A client of a server, who sees its own runs; empty: a client who sees all. None:
-                the person of this machine, who may also name the path of a folder.
+            owner: A client of a server, who sees only its own runs; "": a client who sees all runs.
+                None: the person of this machine, who may also give the path of a folder.
         """
         is_id, path = re.fullmatch(r"\w[\w.-]*", run) is not None, Path(run)
         paths = [runs / run] if is_id else []
@@ -123,7 +123,7 @@ class RunFolder(EventLog):
         raise RunNotFound(f"there is no run {run!r}: no run.json in {where}; {program()} show lists them")
 
     def is_seen(self, owner: str | None) -> bool:
-        """Return whether ``owner`` may see the run; no client sees one that cannot be read."""
+        """Return whether ``owner`` may see the run; clients see no unreadable run."""
         if owner is None:
             return True
         try:
@@ -143,14 +143,14 @@ class RunFolder(EventLog):
         return sorted(filter(cls.exists, folders), key=lambda folder: folder.path, reverse=True)
 
     def remove(self) -> None:
-        """Take the folder away with all that is in it, and a folder of runs that is empty then."""
+        """Delete the folder and its content, and the folder of runs if that is then empty."""
         with files(self.path):
             shutil.rmtree(self.path)
             with suppress(OSError):
                 self.path.parent.rmdir()
 
     def exists(self) -> bool:
-        """Return whether the folder holds a run; symbolic links do not count."""
+        """Return whether the folder contains a run; symbolic links do not count."""
         return os.path.isfile(self.path / "run.json") and not self.path.is_symlink()
 
     @contextmanager
@@ -162,7 +162,7 @@ class RunFolder(EventLog):
             except Timeout:
                 raise RunFolderError(f"another process is working on {self.path}") from None
         for draft in self.path.glob(f".*{_DRAFT}"):
-            draft.unlink(missing_ok=True)  # of a process that was killed while it wrote
+            draft.unlink(missing_ok=True)  # left by a process that was killed while it wrote
         try:
             with files(self._events_path):
                 self._told = open(self._events_path, "ab", buffering=0, opener=private)  # noqa: SIM115
@@ -174,10 +174,10 @@ class RunFolder(EventLog):
             self._lock.release()
 
     def resumption(self, record: RunRecord) -> Iterator[Event]:
-        """Yield the events that come before a run goes on.
+        """Yield the events to add before a run goes on.
 
-        A process that was killed may have paid for calls of which it told no more. Calls that are
-        void since the last part are named: what rests on them is told anew.
+        A killed process may have paid for calls but not logged their events. The events also name
+        calls that became void, because what depends on them is repeated.
         """
         calls = [call for call in self.ledger() if call.own]
         untold = self._untold(self._events, calls)
@@ -194,7 +194,7 @@ class RunFolder(EventLog):
         yield Event(t=clock.stamp(), run_id=self.run_id, node="0", kind="resumed", data=data)
 
     def _untold(self, events: Iterable[Event], calls: list[Call]) -> list[Event]:
-        """Return the events of the ``calls`` of which a process that was killed told no more."""
+        """Return events for the ``calls`` that a killed process paid for but did not log."""
         t, logged_count = clock.stamp(), sum(event.kind == "called" for event in events)
         return [
             Event(t=t, run_id=self.run_id, node=call.node, kind="called", data=call.make_event_data())
@@ -206,17 +206,17 @@ class RunFolder(EventLog):
         return Journal(self.path / "calls.jsonl")
 
     def ledger(self) -> list[Call]:
-        """Return every line of calls.jsonl, those of the runs that this one contests included."""
+        """Return every line of calls.jsonl, including the lines of contested runs."""
         return ledger(self.path)
 
     def texts(self) -> dict[str, str]:
-        """Return the texts that the calls sent, by hash; empty for a run without its prompts."""
+        """Return the texts that the calls sent, by hash; empty if the run did not keep its prompts."""
         path = self.path / PROMPTS
         with files(path):
             return {text.hash: text.text for text in parse_lines(path, whole_lines(path)[0], PromptText)}
 
     def copy_texts(self, other_folder: RunFolder) -> None:
-        """Take over the texts that the calls of another run sent, and what it retrieved."""
+        """Copy the texts that the calls of another run sent, and its retrievals."""
         retrieved = other_folder.path / RETRIEVALS
         with files(retrieved):
             retrieval_lines, _ = whole_lines(retrieved)
@@ -227,13 +227,13 @@ class RunFolder(EventLog):
             self.write(PROMPTS, "".join(line.model_dump_json() + "\n" for line in lines))
 
     def calls(self) -> list[Call]:
-        """Return the finished calls of this run itself, in the order of their ends."""
+        """Return the finished calls of this run only, in the order of their ends."""
         return own_calls(self.ledger())
 
     def void(self, failed: Iterable[Call]) -> None:
-        """Let the calls ``failed`` be made again.
+        """Mark the calls ``failed`` as void, so that they are made again.
 
-        Their lines stay under a key that answers nothing: an invalid reply was paid for.
+        Their lines stay, under a key that is never looked up, because an invalid reply was paid for.
         """
         names = {(call.key, call.spot()) for call in failed}
         ledger = self.ledger()
@@ -249,9 +249,9 @@ class RunFolder(EventLog):
             return list(parse_lines(path, whole_lines(path)[0], Event))
 
     def resume_events(self, *, from_start: bool = False) -> None:
-        """Take up the events of a run that was broken off; a torn last line is dropped.
+        """Read the events of an interrupted run and go on after them; drop an incomplete last line.
 
-        A run that walks ``from_start`` tells them all again.
+        A run that goes ``from_start`` will repeat them all.
         """
         path = self._events_path
         with files(path):
@@ -282,7 +282,7 @@ class RunFolder(EventLog):
         return record
 
     def read_stored_record(self) -> RunRecord:
-        """Return run.json as it stands there."""
+        """Return run.json as it is, even if unfinished."""
         return self._read("run.json")
 
     def tell_of(self, record: RunRecord, events: list[Event]) -> None:
@@ -290,12 +290,12 @@ class RunFolder(EventLog):
         _tell_of(record, self._fold_events(events, record.order()), self.ledger())
 
     def _fold_events(self, events: list[Event], order: PhaseOrder = UNORDERED) -> Folded:
-        """Return what ``events`` tell; RunFolderError if they are broken."""
+        """Return the folded ``events``; raise RunFolderError if they are broken."""
         try:
             return fold_run(events, order)
         except (KeyError, ValueError, TypeError) as error:
             raise RunFolderError(
-                f"{self._events_path} cannot be read: an event is not as it was written: "
+                f"{self._events_path} cannot be read: an event is damaged: "
                 f"{type(error).__name__}: {str(error).splitlines()[0]}"
             ) from None
 
@@ -303,7 +303,7 @@ class RunFolder(EventLog):
         record = read_run_file(self.path / name, RunRecord)
         if not isinstance(record.input.get("question"), str):
             path = self.path / name
-            raise RunFolderError(f"{path} is not a run's record: input: it has no question")
+            raise RunFolderError(f"{path} is not a run's record: its input has no question")
         return record
 
     def read_contested_record(self) -> RunRecord:
@@ -315,19 +315,19 @@ class RunFolder(EventLog):
         self.write(name, record.model_dump_json(indent=1) + "\n", sync=sync)
 
     def sync(self) -> None:
-        """Wait until the disk has run.json."""
+        """Wait until run.json is on the disk."""
         path = self.path / "run.json"
         with files(path), open(path, "r+b", buffering=0) as file:
             os.fsync(file.fileno())
 
     def write_whole(self, record: RunRecord, events: list[Event], calls: list[Call]) -> None:
-        """Write a finished run; the record last, for from there on the folder is a run."""
+        """Write a finished run; the record last, because it makes the folder a run."""
         for name, lines in (("events.jsonl", events), ("calls.jsonl", calls)):
             self.write(name, "".join(line.model_dump_json() + "\n" for line in lines))
         self.write_record(record)
 
     def write(self, name: str, text: str, *, sync: bool = True) -> None:
-        """Replace one file of the folder, whole or not at all; ``sync`` waits for the disk."""
+        """Replace one file of the folder in one step; ``sync`` waits for the disk."""
         path = self.path / name
         draft = path.with_name(f".{name}.{os.getpid()}.{get_ident()}{_DRAFT}")
         with files(path):
@@ -341,7 +341,7 @@ class RunFolder(EventLog):
 
 
 class Unkept(EventLog):
-    """The events and the calls of a run that has no folder."""
+    """The events and the calls of a run without a folder, in memory."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -357,7 +357,7 @@ class Unkept(EventLog):
 
 
 def new_id() -> str:
-    """Return an id for a run, which tells when it was started."""
+    """Return an id for a run, made from its start time."""
     return f"{clock.read_utc_time():%Y%m%d-%H%M%S}-{chance.token()}"
 
 

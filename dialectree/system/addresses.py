@@ -16,13 +16,13 @@ T = TypeVar("T")
 
 _URL = re.compile(r"(?P<scheme>\w+://)(?:[^/?#\s]*@)?(?P<place>[^?#\s]*)(?:[?#]\S*)?")
 _NAMED = re.compile(r"(?:\w+:(?!//)[^@?#]+@(?=https?://)|(?:openai|local):[^@?#]+@)?(?:\w+://)?")
-"""What a refused text may begin with: a model's name, the scheme of an address."""
+"""The harmless beginning of a refused text: a model's name, the scheme of an address."""
 _HIDDEN = re.compile(r"\A.*[?#].*@.*|\A[^?#]*@|[?#].*", re.DOTALL)
-"""What may be user, password or query in the rest."""
+"""The part of the rest that may be user, password or query."""
 _SPEC = re.compile(r"(?P<provider>[a-z][a-z0-9_]*):(?!//)(?P<model>.+?)(?:@(?P<url>https?://.*))?", re.DOTALL)
 _NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+)(/|\Z)|@.*(@|://)", re.DOTALL)
-"""What stands in a model's name where an address was meant."""
-_SHORTEST_SECRET = 4  # a shorter one protects nothing, and would blot out words
+"""Signs in a model's name that an address was meant."""
+_SHORTEST_SECRET = 4  # a shorter secret protects nothing, and hiding it would hide words
 
 
 @lru_cache(maxsize=256)
@@ -32,10 +32,10 @@ def public(text: str) -> str:
 
 
 def redact_passwords(text: str) -> str:
-    """Return a refused ``text`` without all that may be a password.
+    """Return a refused ``text`` without any part that may be a password.
 
-    The parts of a wrong address have no certain end, so all goes that stands before an @, but for a
-    model's name, or after a ? or #.
+    The parts of a wrong address have no certain end. So everything before an @ is removed, except a
+    model's name, and everything after a ? or #.
     """
     name_match = _NAMED.match(text)
     end = name_match.end() if name_match else 0
@@ -43,15 +43,15 @@ def redact_passwords(text: str) -> str:
 
 
 def require_address(url: str) -> str:
-    """Return ``url``; raise ValueError, which never quotes it, where it is no address."""
+    """Return ``url``; raise ValueError, which never quotes it, if it is not an address."""
     try:
         parts = urlsplit(url)
     except ValueError:
         raise ValueError("this cannot be read as an address") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("an address begins with http:// or https://")
-    if " " in url or not url.isprintable():  # ``public`` would show a password behind it
-        raise ValueError("an address holds no blank and no line break")
+    if " " in url or not url.isprintable():  # ``public`` would show a password after it
+        raise ValueError("an address must not contain a blank or a line break")
     try:
         _ = parts.port
     except ValueError:
@@ -63,8 +63,8 @@ def require_address(url: str) -> str:
 def require_spec(text: str) -> re.Match[str]:
     """Return provider, model and url of a model written ``provider:NAME@URL``.
 
-    Raises ValueError for other texts, and for a wrong address: as a part of the name it would be
-    sent to somebody else.
+    Raises ValueError for other texts, and for a wrong address: it could otherwise be taken as a part
+    of the name, and be sent to another server.
     """
     spec = _SPEC.fullmatch(text.strip())
     if not spec:
@@ -78,7 +78,7 @@ def require_spec(text: str) -> re.Match[str]:
 
 
 def address_in(text: str) -> str:
-    """Return the address of a spec, "" for a spec without one, and another ``text`` itself."""
+    """Return the address of a spec, "" for a spec without one, and any other ``text`` unchanged."""
     spec = _SPEC.fullmatch(text.strip())
     return ((spec["url"] or "") if spec else text).rstrip("/")
 
@@ -86,8 +86,8 @@ def address_in(text: str) -> str:
 def place_in(text: str) -> str:
     """Return the address, or the file of a model (``local:PATH``), that a setting names.
 
-    Return "" for a setting that names neither. A name of embeddings may be a folder, and counts as
-    a file, but for those that ``embeddings`` itself chooses.
+    Return "" for a setting that names neither. A name of embeddings may be a folder, so it counts as
+    a file, except the names that ``embeddings`` chooses itself.
     """
     spec = _SPEC.fullmatch(text.strip())
     if spec and spec["provider"] == "local":
@@ -102,10 +102,10 @@ def is_loopback(url: str) -> bool:
 
 @lru_cache(maxsize=256)
 def mark(url: str) -> str:
-    """Return a one-way mark of the user, password and query of ``url``; "" where it has none.
+    """Return a one-way hash of the user, password and query of ``url``; "" if it has none.
 
-    Two endpoints at one shown address differ by it in the keys of calls. It is slow to compute, so
-    that a short password cannot be found by trying all of them.
+    In the keys of calls it tells apart two endpoints with one public address. It is slow to compute,
+    so that a short password cannot be found by trying all.
     """
     parts = urlsplit(url)
     user, query = parts.netloc.rpartition("@")[0], parts.query
@@ -127,8 +127,8 @@ def basic(url: str) -> str | None:
 def secrets(url: str, *keys: str) -> list[str]:
     """Return the secrets in ``url`` and the ``keys``, longest first.
 
-    They are the keys, the password (or a user without one), the Basic token, and the values of the
-    query, each as it is and as an address spells it.
+    They are the keys, the password (or a user without a password), the Basic token, and the values
+    of the query, each plain and percent-encoded.
     """
     parts = urlsplit(url)
     password, token = parts.password or parts.username or "", (basic(url) or "").rstrip("=")
@@ -140,7 +140,7 @@ def secrets(url: str, *keys: str) -> list[str]:
 
 
 class Shown(str):
-    """Hold a spec or an address as ``public`` returns it, and the whole one apart."""
+    """A spec or an address as ``public`` returns it, which keeps the full text in an attribute."""
 
     full_text: str
 
@@ -152,17 +152,17 @@ class Shown(str):
 
 
 def restore_credentials(text: T) -> T:
-    """Return ``text`` with the user, password and query that it was given with."""
+    """Return the full ``text``, with user, password and query."""
     return text.full_text if isinstance(text, Shown) else text  # type: ignore[return-value]
 
 
 def hide_credentials(text: object) -> object:
-    """Return a text as ``public`` does, and anything else, such as a live model, as it is."""
+    """Return a text as ``public`` does; return other objects, such as a live model, unchanged."""
     return Shown(text) if isinstance(text, str) else text
 
 
 def harmless(error: ValidationError) -> ValidationError:
-    """Return the same faults, with values and keys as they may be shown."""
+    """Return ``error`` without secrets in its values and keys."""
     faults: list[InitErrorDetails] = [
         {
             "type": fault["type"],

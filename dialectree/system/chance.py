@@ -1,4 +1,4 @@
-"""Draw seeded and unseeded random numbers; nothing else draws any."""
+"""Draw seeded and unseeded random numbers; only this module does."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 
 def seed(run_seed: int, *place: str | int) -> int:
-    """Return a seed in 0 .. 2**31 - 1 of the run's seed and a place: (node, role, sample)."""
+    """Return a seed in 0 .. 2**31 - 1 from the run's seed and a place: (node, role, sample)."""
     text = "\x1f".join(map(str, (run_seed, *place)))
     return int.from_bytes(blake2b(text.encode(), digest_size=4).digest(), "big") >> 1
 
@@ -19,7 +19,7 @@ def coin(run_seed: int, *place: str | int) -> bool:
 
 
 def draws(run_seed: int, *place: str | int) -> random.Random:
-    """Return a source of draws that come out the same way for the same seed and place."""
+    """Return a generator whose draws repeat for the same seed and place."""
     return random.Random(seed(run_seed, *place))
 
 

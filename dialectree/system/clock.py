@@ -1,4 +1,4 @@
-"""Read the clock; nothing else does."""
+"""Read the clock; only this module does."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 
 
 def read_utc_time() -> datetime:
-    """Return the moment, in UTC."""
+    """Return the current time, in UTC."""
     return datetime.now(UTC)
 
 
 def stamp() -> str:
-    """Return the moment as ISO 8601 text in UTC: 2026-01-31T12:00:00.000000Z."""
+    """Return the current time as ISO 8601 text in UTC: 2026-01-31T12:00:00.000000Z."""
     return read_utc_time().isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
@@ -23,5 +23,5 @@ def seconds() -> float:
 
 
 async def sleep(duration_s: float) -> None:
-    """Wait without holding up other tasks."""
+    """Wait without blocking other tasks."""
     await asyncio.sleep(duration_s)

@@ -1,4 +1,4 @@
-"""Run work in event loops and threads of ours: for a command, a plain program, an evaluation."""
+"""Run work in our own event loops and threads: for a command, a program, an evaluation."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ T = TypeVar("T")
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run ``work`` to its end, as ``asyncio.run`` does.
 
-    uvloop takes 5 to 10 % off the CPU of a call. It does not run on Windows, and it ends the
-    process where a standard stream is closed.
+    uvloop saves 5 to 10 % of the CPU time of a call. It does not run on Windows, and it ends the
+    process if a standard stream is closed.
     """
     results: list[T] = []
 
     async def collect() -> None:
-        # Not returned: asyncio would write all of it out when it restores its signal handler.
+        # Not returned: asyncio would format the whole result when it restores its signal handler.
         results.append(await work)
 
     if sys.platform == "win32" or find_closed_streams():
@@ -40,11 +40,11 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 
 def run_beside(work: Coroutine[Any, Any, T]) -> T:
-    """Run ``work`` to its end in a thread of its own, because this thread's loop is a host's.
+    """Run ``work`` to its end in a new thread, because this thread's loop belongs to a host.
 
     An interrupt cancels ``work`` and is raised once it has ended. A second interrupt cancels it
-    again, as closing a loop does, and a third waits for nothing. ``work`` keeps the caller's
-    context, which tells tracers about it.
+    again, as closing a loop does, and a third does not wait. ``work`` keeps the caller's context,
+    which tracers read.
     """
     cancel_future: Future[Callable[[], object]] = Future()
     ended: Future[T] = Future()
@@ -63,13 +63,13 @@ def run_beside(work: Coroutine[Any, Any, T]) -> T:
 
     def stop() -> None:
         cancel = cancel_future.result()
-        with suppress(RuntimeError):  # its loop is closed: it has ended meanwhile
+        with suppress(RuntimeError):  # its loop is closed: the work has ended meanwhile
             cancel()
         wait([ended])
 
     try:
         threading.Thread(target=target, name="dialectree").start()
-        return ended.result()  # before Python 3.13 an interrupted join takes its thread for dead
+        return ended.result()  # before Python 3.13, an interrupted join treats its thread as dead
     except KeyboardInterrupt:
         try:
             stop()
@@ -79,7 +79,7 @@ def run_beside(work: Coroutine[Any, Any, T]) -> T:
 
 
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
-    """Run ``work`` to its end, in a thread of its own where a loop is already running."""
+    """Run ``work`` to its end, in a new thread if a loop is already running."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -90,11 +90,11 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
 async def finish_all(work: Iterable[Awaitable[T]]) -> list[T]:
     """Await all ``work`` side by side; return the results, in order.
 
-    Where a part fails or is cancelled the others still come to their end: what they pay for would
-    be lost. ``asyncio.gather`` alone goes on as soon as the first has ended.
+    If a part fails or is cancelled, the others still finish, so that calls they paid for are not
+    lost. ``asyncio.gather`` alone raises as soon as the first part fails.
 
     Raises:
-        BaseException: That of the first part, in order, which has one.
+        BaseException: The error of the first failed part, in order.
     """
     ended = await asyncio.gather(*work, return_exceptions=True)
     results: list[T] = []
@@ -106,9 +106,9 @@ async def finish_all(work: Iterable[Awaitable[T]]) -> list[T]:
 
 
 async def finish_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return what ``work`` returns, done in a thread; a cancellation is raised after its end.
+    """Run ``work`` in a thread and return its result; raise a cancellation only after its end.
 
-    What the thread opens can be closed then: ``asyncio.to_thread`` alone would leave it behind.
+    So files that the thread opens can be closed; ``asyncio.to_thread`` alone would leave them open.
     """
     running = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
     cancelled: asyncio.CancelledError | None = None
@@ -124,19 +124,19 @@ async def finish_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwar
 
 
 class Threads(Executor):
-    """Run work in at most ``at_once`` threads, and in ones of its own in a forked process.
+    """Run work in at most ``at_once`` threads; a forked process gets threads of its own.
 
-    ``multiprocessing`` forks by default on Linux. A pool that was copied into the new process
-    counts threads that stayed behind in the old one, and would wait for ever.
+    ``multiprocessing`` forks by default on Linux. A pool copied into the new process counts threads
+    that exist only in the old process, and would wait for ever.
     """
 
     def __init__(self, at_once: int, name: str) -> None:
         self._at_once, self._name = at_once, name
         self._pools: dict[int, ThreadPoolExecutor] = {}
-        """By process. One of a process that forked stays here: ending it would wait for ever."""
+        """The pools by process. The pool of a forking process stays here: ending it would wait for ever."""
 
     def submit(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Return what ``work`` will return, done by a thread of this process."""
+        """Run ``work`` in a thread of this process, and return its future."""
         process = os.getpid()
         if (pool := self._pools.get(process)) is None:
             new_pool = ThreadPoolExecutor(self._at_once, thread_name_prefix=self._name)
@@ -144,8 +144,8 @@ class Threads(Executor):
         try:
             return pool.submit(work, *args, **kwargs)
         except KeyboardInterrupt:
-            # A thread that was about to begin is one its pool does not know of: the program would
-            # wait for it at its end, and nobody would tell it to stop.
+            # The pool may not know a thread that was about to begin: nothing would stop it, and the
+            # program would wait for it at its end.
             self._pools.pop(process, None)
             pool.shutdown(wait=False)
             raise

@@ -1,4 +1,4 @@
-"""Packages that not every user needs: which are missing, and what pip installs to bring them."""
+"""Find missing optional packages, and the pip line that installs them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from dialectree.errors import MissingPackage
 
 @contextmanager
 def explain_missing_package(by: str, requirement: str, advice: str = "") -> Iterator[None]:
-    """Raise MissingPackage, with the pip line, where the code of ``by`` lacks a package.
+    """Raise MissingPackage, with the pip line, if the code of ``by`` lacks a package.
 
-    ``requirement`` is what pip installs. Without one, or where a module of dialectree itself is
-    missing, the ModuleNotFoundError stays: the code is wrong then, not the installation.
+    ``requirement`` is the text for pip. If it is empty, or a module of dialectree itself is missing,
+    the ModuleNotFoundError stays: the fault is in the code, not in the installation.
     """
     try:
         yield
@@ -27,7 +27,7 @@ def explain_missing_package(by: str, requirement: str, advice: str = "") -> Iter
 
 
 def require(by: str, requirement: str, advice: str = "") -> None:
-    """Raise MissingPackage, with the pip line, unless all that ``requirement`` brings is there."""
+    """Raise MissingPackage, with the pip line, unless all packages of ``requirement`` are installed."""
     if absent := missing(requirement):
         raise _missing(by, absent, requirement, advice)
 
@@ -38,21 +38,21 @@ def _missing(by: str, packages: list[str], requirement: str, advice: str = "") -
 
 
 def pip_line(requirement: str, advice: str = "") -> str:
-    """Return the command that installs ``requirement``, and what the user should know first."""
+    """Return the command that installs ``requirement``, with ``advice`` for the user."""
     return " ".join([f"pip install '{requirement}'", *([f"({advice})"] if advice else [])])
 
 
 def missing(requirement: str) -> list[str]:
-    """Return the packages that ``requirement``, such as ``dialectree[eval]``, would install.
+    """Return the missing packages of ``requirement``, such as ``dialectree[eval]``.
 
-    Looks at the packages that it names itself, not at those that these need in turn.
+    Checks only the packages that it names itself, not their own requirements.
     """
     return [package for package in _names_in(requirement) if not is_installed(package)]
 
 
 @cache
 def _names_in(requirement: str) -> list[str]:
-    """Return the package that ``requirement`` names, and those of its extras if it is there."""
+    """Return the package that ``requirement`` names, and, if installed, the packages of its extras."""
     from packaging.requirements import Requirement
 
     package = Requirement(requirement)
@@ -76,6 +76,6 @@ def is_installed(package: str) -> bool:
 
 
 def extras() -> list[str]:
-    """Return what pip installs for each group of packages that dialectree can do without."""
+    """Return the pip requirement of each optional group of packages of dialectree."""
     names = distribution("dialectree").metadata.get_all("Provides-Extra") or []
     return [f"dialectree[{name}]" for name in names if name not in ("all", "dev")]

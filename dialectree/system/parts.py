@@ -1,8 +1,8 @@
-"""The parts that a debate can do without: each plugs in at a place that the kernel names.
+"""Load the optional parts: each plugs in at a place that the kernel names.
 
-A part is an entry point of the group ``dialectree.parts``, called like the place where it plugs in.
-The kernel imports no part. It loads one when a debate needs it for the first time. A part that is
-not installed costs nothing, and the feature that needs it says so.
+A part is an entry point of the group ``dialectree.parts``, with the name of its place. The kernel
+does not import parts: it loads one when a debate first needs it. If the part is not installed, only
+the feature that needs it fails, with a message.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ class PlugPoint(Generic[Part]):
 
     Args:
         name: The name under which the part registers.
-        feature: What needs the part, for the message where it is missing.
+        feature: The feature that needs the part, for the message if it is missing.
     """
 
     def __init__(self, name: str, feature: str) -> None:
         self.name, self.feature = name, feature
 
     def find(self) -> Part | None:
-        """Return the part, which is loaded the first time; None where it is not installed."""
+        """Return the part, loaded on first use; None if it is not installed."""
         return self._part
 
     def require(self) -> Part:
-        """Return the part; MissingPackage where it is not installed."""
+        """Return the part; raise MissingPackage if it is not installed."""
         if (part := self.find()) is None:
             raise MissingPackage(
                 f"{self.feature} needs the part `{self.name}` of dialectree, "
-                "which is not installed here (a checkout that has changed is installed again by "
+                "which is not installed here (after a change of the checkout, install it again by "
                 "pip install -e .)"
             )
         return part
@@ -55,9 +55,9 @@ class PlugPoint(Generic[Part]):
 
 
 def load_off_loop(load: Callable[[], Loaded]) -> Loaded:
-    """Return what ``load`` returns, in a thread where an event loop is running.
+    """Return the result of ``load``, run in a thread if an event loop is running.
 
-    A server's loop refuses to read files, and every import there would fail.
+    A server's loop refuses to read files, so imports would fail there.
     """
     if not _loop_is_running():
         return load()
@@ -68,7 +68,7 @@ def load_off_loop(load: Callable[[], Loaded]) -> Loaded:
 
 
 def _loop_is_running() -> bool:
-    """Tell whether this thread runs an event loop. None does where nobody has imported asyncio."""
+    """Return whether this thread runs an event loop; False while asyncio is not imported."""
     asyncio = sys.modules.get("asyncio")
     try:
         return asyncio is not None and asyncio.get_running_loop() is not None

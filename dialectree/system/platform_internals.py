@@ -1,7 +1,7 @@
-"""Touch the inside of LangGraph, by names that its public face has no word for.
+"""Use internals of LangGraph for which it has no public names.
 
-Seen with langgraph 1.2.22. ``tests/system/test_platform_internals.py`` fails when another version
-behaves otherwise.
+Checked with langgraph 1.2.22. ``tests/system/test_platform_internals.py`` fails if another version
+behaves differently.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ _SERVERS = ("langgraph_api", "aegra_api")
 
 
 def on_a_server() -> bool:
-    """Tell whether a LangGraph server runs the graphs of this process for its clients."""
+    """Return whether a LangGraph server runs the graphs of this process for its clients."""
     return any(name in sys.modules for name in _SERVERS)
 
 
 def graph_step() -> int:
-    """Return the number of the step of the graph that is under way; 0 outside of a graph."""
+    """Return the number of the graph's current step; 0 outside a graph."""
     from langchain_core.runnables.config import ensure_config
 
     return int(ensure_config().get("metadata", {}).get("langgraph_step", 0))
 
 
 def read_state(name: str) -> Any:
-    """Return the value ``name`` of the state of the thread that the current step belongs to.
+    """Return the value ``name`` in the state of the current step's thread.
 
-    A step sees only what its input schema names. Public names read nothing beside it.
+    A step sees only the fields of its input schema, and public names read no other field.
     """
     from langgraph.config import get_config
     from langgraph.pregel._read import ChannelRead
@@ -43,10 +43,10 @@ def read_state(name: str) -> Any:
 
 
 def reset_omitted(graph: CompiledStateGraph[Any, Any, Any, Any], inputs: Iterable[str]) -> None:
-    """Let ``graph`` set the ``inputs`` that a caller omits to None.
+    """Make ``graph`` set ``inputs`` that a caller omits to None.
 
-    LangGraph keeps in a thread what an input leaves out: a question without options would be
-    answered with those of the question before it, even if that one was refused.
+    LangGraph keeps omitted inputs from the thread's last question: a question without options would
+    get the options of the question before it, even of a refused one.
     """
     from langgraph.graph import START
 
@@ -57,11 +57,11 @@ def reset_omitted(graph: CompiledStateGraph[Any, Any, Any, Any], inputs: Iterabl
 
 
 def build_nested_config(name: str) -> RunnableConfig:
-    """Return the configuration by which a checkpointer knows a graph that this step calls.
+    """Return the configuration by which a checkpointer recognises a graph that this step calls.
 
     LangGraph numbers the graphs that one step calls in the order in which they begin. When the step
-    runs again after an interrupt, that order may be another one, and each graph would go on in the
-    state of another. Here ``name`` stands in the place of the number.
+    runs again after an interrupt, that order may differ, and a graph would go on in the state of
+    another. Here ``name`` replaces the number.
     """
     from langgraph.config import get_config
 

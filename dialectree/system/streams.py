@@ -14,9 +14,9 @@ _PROGRAM = "dialectree"
 
 
 def say(text: str) -> None:
-    """Print lines on stderr, if it is read and has room.
+    """Print lines on stderr; ignore a closed or full stream.
 
-    Control characters are taken out: errors quote models, endpoints and files.
+    Removes control characters: errors quote models, endpoints and files.
     """
     try:
         print(clean(text), file=sys.stderr)
@@ -25,14 +25,14 @@ def say(text: str) -> None:
 
 
 def notice(text: str) -> None:
-    """Print a line for the person on stderr; what follows a line break in it is indented."""
+    """Print a line for the person on stderr; indent its further lines."""
     say("dialectree: " + "\n  ".join(text.splitlines()))
 
 
 def program() -> str:
-    """Return what starts this program in the caller's shell: ``dialectree``, or its path.
+    """Return the word that starts this program in the caller's shell: ``dialectree``, or its path.
 
-    The path of a virtual environment that is not activated is needed: ``.venv/bin/dialectree``.
+    A virtual environment that is not activated needs the path: ``.venv/bin/dialectree``.
     """
     path, command_path = Path(sys.argv[0]), shutil.which(_PROGRAM)
     if path.stem != _PROGRAM or (command_path and path.is_file() and path.samefile(command_path)):
@@ -41,9 +41,9 @@ def program() -> str:
 
 
 def give_up(number: int) -> None:
-    """Drop what is still to be printed on the stream ``number``.
+    """Drop the unprinted output of the stream ``number``.
 
-    Python would try again at the end, and set the exit status where that fails.
+    Python would try to print it again at exit, and a failure there would set the exit status.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), number)
 
