@@ -20,28 +20,28 @@ _DIGITS = re.compile("[0-9]{1,9}")
 
 
 def fold(events: Iterable[Event], order: PhaseOrder = UNORDERED) -> tuple[Tree, Verdict | None]:
-    """Return the tree and the verdict of ``events``; ``order`` sorts the transcripts.
+    """Return the tree and the verdict in ``events``; ``order`` sorts the transcripts.
 
-    A later event of the same id replaces the earlier one, so folding twice changes nothing.
-    Children follow their parents. Every child is a node of the tree, and every node a child of its
-    parent, wherever the events break off.
+    A later event with the same id replaces the earlier one, so folding twice has no effect.
+    Children follow their parents. Even if the events break off, every child is a node of the tree,
+    and every node a child of its parent.
     """
     return fold_run(events, order)[:2]
 
 
 class Folded(NamedTuple):
-    """A run as its events tell it."""
+    """A run, computed from its events."""
 
     tree: Tree
     verdict: Verdict | None
     usage: Usage
-    """While the run is under way, ``wall_s`` counts the seconds in which a call was under way."""
+    """In an unfinished run, ``wall_s`` is the seconds in which a call was active."""
     status: RunStatus
     notices: list[str]
 
 
 def fold_run(events: Iterable[Event], order: PhaseOrder = UNORDERED) -> Folded:
-    """Return all that ``events`` tell of a run; see :func:`fold`."""
+    """Return tree, verdict and usage of a run from its ``events``; see :func:`fold`."""
     folding = Folding()
     for event in events:
         folding.apply(event)
@@ -53,14 +53,14 @@ def fold_run(events: Iterable[Event], order: PhaseOrder = UNORDERED) -> Folded:
 
 
 class Folding:
-    """Apply events one by one; applying one of a node again changes nothing.
+    """Apply events one by one; applying a node's event again has no effect.
 
-    What a node holds several of stands in the order of its first event until :func:`fold` sorts it.
+    The lists of a node have the order of first events until :func:`fold` sorts them.
     """
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
-        """By id, in the order in which they were opened."""
+        """The nodes by id, in the order in which they were opened."""
         self.segments: dict[str, Segment] = {}
         self.verdict: Verdict | None = None
         self.calls: dict[int, Called] = {}
@@ -70,14 +70,14 @@ class Folding:
         self._spans: dict[int, tuple[float, float]] = {}
         """When each call began and ended, in seconds since 1970."""
         self._void: set[int] = set()
-        """The numbers of the calls that count for the usage alone, as they were made again."""
+        """The numbers of calls that were repeated, and count only for the usage."""
         self._took: dict[str, float] = {}
-        """The seconds that the parts of the run took which have ended."""
+        """The seconds that each ended part of the run took."""
         self._places: dict[Hashable, int] = {}
-        """Where a turn, a comparison, a retrieval or a failure stands in the list of its node."""
+        """The index of a turn, a comparison, a retrieval or a failure in the list of its node."""
 
     def apply(self, event: Event) -> None:
-        """Apply one event; one at a node that was not opened changes nothing."""
+        """Apply one event; ignore an event at a node that was not opened."""
         node = self.nodes.get(event.node)
         if event.kind == "opened":
             _open(self.nodes, event)
@@ -110,7 +110,7 @@ class Folding:
             _apply(node, event)
 
     def usage(self, tree: Tree, order: PhaseOrder = UNORDERED) -> Usage:
-        """Return what the calls took; ``tree`` and ``order`` tell which followed one another."""
+        """Return the usage of the calls; ``tree`` and ``order`` tell which calls followed one another."""
         valid = [call for number, call in self.calls.items() if number not in self._void]
         took = {**self._took}
         took["wall_s"] = took.get("wall_s") or sum_covered_seconds(
@@ -121,7 +121,7 @@ class Folding:
         return sums.model_copy(update={**took, "critical_path_calls": path})
 
     def _apply(self, event: Event) -> None:
-        """Apply an event of the whole run. One that was ended goes on when it is resumed."""
+        """Apply an event of the whole run. A run that has ended may be resumed."""
         data = event.data
         if event.kind in ("resumed", "ended"):
             took = _mapping(data["usage"])
@@ -135,9 +135,9 @@ class Folding:
                 self._begin_anew({int(str(number)) for number in _list(data["void"])})
 
     def _begin_anew(self, void: set[int]) -> None:
-        """Forget what was told: failed calls are made again. What they took was paid all the same.
+        """Forget the events so far, because failed calls are made again; keep what was paid.
 
-        Of the calls ``void``, those without a reply cost nothing and are left out.
+        Omits the calls in ``void`` that had no reply, because they cost nothing.
         """
         self.nodes.clear()
         self.segments.clear()
@@ -147,9 +147,9 @@ class Folding:
         self._void |= void
 
     def _put(self, node: Node, items: list[Item], item: Item, key: tuple[object, ...]) -> None:
-        """Add ``item`` to the ``items`` of ``node``, or put it in the place of the one of its key.
+        """Add ``item`` to the ``items`` of ``node``, or replace the item with its key.
 
-        No item is looked at for it, so that a node may have thousands.
+        It does not search the items, so that a node may have thousands.
         """
         place = self._places.setdefault((node.id, type(item), key), len(items))
         items[place : place + 1] = [item]
@@ -167,7 +167,7 @@ def segment_key(segment_id: str) -> tuple[str, int]:
 
 
 def _number(text: str) -> int:
-    """Read a number of an id; -1 for all else, as a model may cite ``a:²`` or 5,000 digits."""
+    """Read a number in an id; return -1 for other text: a model may cite ``a:²`` or 5,000 digits."""
     return int(text) if _DIGITS.fullmatch(text) else -1
 
 
@@ -188,9 +188,9 @@ def _open(nodes: dict[str, Node], event: Event) -> None:
 def _hung(nodes: Mapping[str, Node]) -> dict[str, Node]:
     """Return the nodes in the order of the tree.
 
-    A child that was not opened yet is left out, and so is a node that its parent disowned: a run
-    that is resumed with other settings may split a question anew. Only a supporter and an attacker
-    among the children have been compared.
+    Omits children that were not opened, and nodes that their parent no longer has: a run resumed
+    with other settings may split a question anew. Keeps only comparisons of a supporter and an
+    attacker among the children.
     """
     hung: dict[str, Node] = {}
     for node in sorted(nodes.values(), key=lambda node: path_key(node.id)):
@@ -231,7 +231,7 @@ def _apply(node: Node, event: Event) -> None:
 
 
 def _sort(node: Node, order: PhaseOrder) -> None:
-    """Sort what a node holds: its turns by pass, protocol, phase, step, speaker and round."""
+    """Sort the lists of a node: its turns by pass, protocol, phase, step, speaker and round."""
 
     def place(turn: Turn) -> tuple[object, ...]:
         depth, phase = order.place(turn.phase, turn.protocol)
@@ -248,7 +248,7 @@ def _sort(node: Node, order: PhaseOrder) -> None:
 
 
 def _branch(node: Node, data: Mapping[str, JsonValue]) -> None:
-    """Split the node, or say why it is not split."""
+    """Record the node's split, or why it is not split."""
     node.children = [str(child) for child in _list(data["children"])]
     node.in_turn = bool(data.get("in_turn", False))
     kind, why = data.get("kind"), data.get("why")
@@ -262,7 +262,7 @@ def _branch(node: Node, data: Mapping[str, JsonValue]) -> None:
 
 
 def _settle(node: Node, data: Mapping[str, JsonValue]) -> None:
-    """Settle the node; without a verdict it is missing unless its status says otherwise."""
+    """Settle the node; without a verdict its status is missing, unless the event has another."""
     node.data = _merge_data(node.data, data)
     if data.get("verdict") is None:
         answered = data.get("status") == "answered" or node.verdict is not None
@@ -283,7 +283,7 @@ def _note(node: Node, note: JsonValue) -> None:
 
 
 def _merge_data(old: Mapping[str, JsonValue], data: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return the data of a node with those of an event; two mappings of one name are joined."""
+    """Return the data of a node merged with an event's; merge two mappings of one name."""
     merged = {**old}
     for name, value in _mapping(data.get("data", {})).items():
         before = merged.get(name)

@@ -1,5 +1,5 @@
-"""Files of a run on disk: written whole or not at all, and the journals of a run: what models and
-retrievers answered."""
+"""Write the files of a run whole or not at all, and keep its journals: the answers of models and
+retrievers."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from dialectree.system.loop import Threads
 
 Line = TypeVar("Line", bound=BaseModel)
 _DISK = Threads(8, "journal")
-"""Waits for the disk, for the journals of all runs."""
+"""Threads that wait for the disk, shared by the journals of all runs."""
 PROMPTS = "prompts.jsonl"
 RETRIEVALS = "retrievals.jsonl"
 _SYNC_S = 1.0
-"""Seconds after which the disk is told of a line."""
+"""Seconds until a line is synced to the disk."""
 
 
 class PromptText(Strict):
@@ -38,18 +38,18 @@ class PromptText(Strict):
 
 
 def private(path: str, flags: int) -> int:
-    """Open a file, as ``opener`` of ``open``; a new one is readable by its owner only.
+    """Open a file, as ``opener`` of ``open``; make new files readable only by their owner.
 
-    A symbolic link is not followed: somebody else's folder could lead to any file of the user's.
+    Does not follow symbolic links: in another person's folder they could lead to any of the user's files.
     """
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 
 @contextmanager
 def files(path: Path, then: str = "resume") -> Iterator[None]:
-    """Turns what the operating system says of ``path`` into one clear line.
+    """Turn errors of the operating system on ``path`` into one clear line.
 
-    ``then`` is what to do once there is room again.
+    ``then`` is the advice for after the user has freed space.
     """
     try:
         yield
@@ -62,7 +62,7 @@ def files(path: Path, then: str = "resume") -> Iterator[None]:
 
 
 def append_whole(file: io.FileIO, data: bytes, *, sync: bool) -> None:
-    """Add ``data`` at the end of ``file``, all of it or nothing; ``sync`` waits for the disk."""
+    """Append all or none of ``data`` to ``file``; ``sync`` waits for the disk."""
     end = file.seek(0, os.SEEK_END)
     try:
         view = memoryview(data)
@@ -76,7 +76,7 @@ def append_whole(file: io.FileIO, data: bytes, *, sync: bool) -> None:
 
 
 def whole_lines(path: Path) -> tuple[list[bytes], bool]:
-    """The complete lines of a file, and whether a torn one follows them."""
+    """Return the complete lines of a file, and whether an incomplete line follows them."""
     try:
         with open(path, "rb", opener=private) as file:
             return split_lines(file.read())
@@ -85,10 +85,10 @@ def whole_lines(path: Path) -> tuple[list[bytes], bool]:
 
 
 def split_lines(data: bytes) -> tuple[list[bytes], bool]:
-    """Return the complete lines of ``data``, and whether a torn one follows them.
+    """Return the complete lines of ``data``, and whether an incomplete line follows them.
 
-    The data are read at once: in a file that grows, reading line by line would go on behind a torn
-    line, in the middle of it.
+    Read a growing file at once: reading line by line could go on in the middle of an incomplete
+    line.
     """
     body, newline, torn = data.rpartition(b"\n")
     return [line + b"\n" for line in body.split(b"\n")] if newline else [], bool(torn)
@@ -121,10 +121,10 @@ class _Texts:
                 os.truncate(path, sum(map(len, lines)))
         self._known = {text.hash for text in parse_lines(path, lines, PromptText)}
         self._file: io.FileIO | None = None
-        """Open from the first new text on."""
+        """The file, opened at the first new text."""
 
     def keep(self, texts: Mapping[str, str]) -> None:
-        """Write those of ``texts`` that are not there yet."""
+        """Write the ``texts`` that are not in the file yet."""
         new = texts.keys() - self._known
         if not new:
             return
@@ -137,7 +137,7 @@ class _Texts:
         self._known |= new
 
     def sync(self) -> None:
-        """Wait until the disk has them."""
+        """Wait until the texts are on the disk."""
         if self._file is not None:
             os.fsync(self._file.fileno())
 
@@ -151,40 +151,40 @@ class RetrievedText(Strict):
     """A text that a retriever returned, as a segment of a source."""
 
     id: str
-    """Its id in the run, as ``s3:1``."""
+    """Its id in the run, such as ``s3:1``."""
     name: str
     """The name of its source: a file, an address or a title."""
     title: str
     text: str
     page: int | None = None
     sentences: list[tuple[int, int]] = Field(min_length=1)
-    """Where each sentence begins and ends, in characters of the text."""
+    """The start and end of each sentence, in characters of the text."""
 
 
 class RetrievalLine(Strict):
-    """One line of retrievals.jsonl: what was found for a query, the best first."""
+    """One line of retrievals.jsonl: the texts found for a query, the best first."""
 
     by: str
     """The name of the retriever, or of the model that put segments in order."""
     query: str
     ids: list[str]
     new: list[RetrievedText] = Field(default_factory=list)
-    """Those of them that were not returned before."""
+    """The texts that were not returned before."""
 
 
 class Retrievals:
-    """retrievals.jsonl: what was retrieved before, and what is retrieved now.
+    """retrievals.jsonl: the earlier and the new retrievals of a run.
 
-    A run without a folder keeps them in memory. There is no file before the first of them.
+    A run without a folder keeps them in memory. The first retrieval creates the file.
     """
 
     def __init__(self, path: Path | None = None) -> None:
         self._path, self._lock = path, threading.Lock()
         self._ids: dict[tuple[str, str], list[str]] = {}
         self.passages: dict[str, RetrievedText] = {}
-        """All that was returned, by id, in the order in which it was."""
+        """All returned texts by id, in the order of their return."""
         self.by = ""
-        """The name of the retriever that returned something last; empty where none did."""
+        """The name of the retriever of the last texts; "" before any."""
         if path is not None:
             with files(path):
                 lines, torn = whole_lines(path)
@@ -194,7 +194,7 @@ class Retrievals:
                 self._take(line)
 
     def ids(self, by: str, query: str) -> list[str] | None:
-        """Return what was found for ``query``, the best first; None where nobody looked for it."""
+        """Return the ids found for ``query``, the best first; None if it is a new query."""
         return self._ids.get((by, query))
 
     def copy_in_memory(self) -> Retrievals:
@@ -204,7 +204,7 @@ class Retrievals:
         return copy
 
     async def keep(self, line: RetrievalLine) -> None:
-        """Keep a retrieval; the disk has it when this returns."""
+        """Keep a retrieval; when this returns, it is on the disk."""
         self._take(line)
         if self._path is not None:
             await asyncio.wrap_future(_DISK.submit(self._write, self._path, line))
@@ -221,10 +221,10 @@ class Retrievals:
 
 
 class Journal:
-    """calls.jsonl: the calls that were made before, and the ones that are made now."""
+    """calls.jsonl: the earlier and the new calls of a run."""
 
     placed: Mapping[tuple[str, Spot], Call] = {}
-    """Those made before by key and place: the same request at two places has two replies."""
+    """Earlier calls by key and place: one request at two places has two replies."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -232,7 +232,7 @@ class Journal:
             lines, torn = whole_lines(path)
             calls = list(parse_lines(path, lines, Call))
             self.answers = {c.key: c.reply or "" for c in calls if c.source == "person"}
-            """What persons answered before, by what they were shown."""
+            """Earlier answers of persons, by the digest of what they were shown."""
             calls = [call for call in calls if call.source != "person"]
             self.past: Mapping[str, Call] = {call.key: call for call in calls}
             self.placed = {(call.key, call.spot()): call for call in calls}
@@ -242,17 +242,17 @@ class Journal:
         self._texts = _Texts(path.with_name(PROMPTS))
         self.retrievals = Retrievals(path.with_name(RETRIEVALS))
         self._waiting: asyncio.TimerHandle | None = None
-        """Until the disk is told of what it does not know yet; None where it knows all."""
+        """The timer of the next sync; None if all lines are synced."""
         self._syncing: Future[None] | None = None
         self._failed: OSError | None = None
-        """Why the disk could not keep a line."""
+        """The error of the last write that failed on the disk."""
 
     def append(self, call: Call, texts: Mapping[str, str] | None = None) -> None:
-        """The call's line is in the file when this returns: no end of the process can lose it.
+        """Write the call's line to the file: when this returns, a crash of the process cannot lose it.
 
-        ``texts`` are those that it sent, by hash; they are written first. The disk is told within a
-        second, so that a machine without power loses no more. Raises DiskFull or RunFolderError,
-        also for an earlier line that the disk could not keep.
+        ``texts`` are the texts that it sent, by hash; they are written first. The line is synced
+        within a second: a power failure can lose only that much. Raises DiskFull or RunFolderError,
+        also for an earlier line that could not be synced.
         """
         with files(self._path):
             if self._failed is not None:
@@ -278,13 +278,13 @@ class Journal:
             self._failed = self._failed or error
 
     async def settle(self) -> None:
-        """Returns when the disk has every line. Others go on meanwhile."""
+        """Wait until every line is on the disk, without blocking other tasks."""
         self._begin_sync()
         if self._syncing is not None:
             await asyncio.shield(asyncio.wrap_future(self._syncing))
 
     def close(self) -> None:
-        """No call is added any more. Raises as ``append`` where the disk does not have them all."""
+        """Close the file. Raises as ``append`` if a line could not be synced."""
         self._begin_sync()
         if self._syncing is not None:
             wait([self._syncing])

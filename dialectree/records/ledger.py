@@ -1,4 +1,4 @@
-"""Calls as they are paid, their sums, and the longest chain of them."""
+"""Define the calls that are paid, and compute their sums and their longest chain."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from dialectree.records.tree import Tree
 
 
 class Usage(Strict):
-    """The ledger's sums. A reply from the cache counts like the call that it stands for."""
+    """The ledger's sums. A reply from the cache counts like the call that it replaces."""
 
     calls: int = 0
     calls_from_cache: int = 0
-    """Of the calls, those that the reply cache answered. The others were paid."""
+    """The number of calls that the reply cache answered. The other calls were paid."""
     attempts: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
     """Prompt tokens that the provider read from its own cache."""
     tokens_from_cache: int = 0
-    """Of the prompt and completion tokens, those of calls that the reply cache answered."""
+    """The prompt and completion tokens of calls that the reply cache answered."""
     cost: float | None = None
-    """In the unit of the prices given; null where a price, or what a call took, is not known."""
+    """In the unit of the given prices; null if a price, or the tokens of a call, are unknown."""
     cost_from_cache: float | None = None
-    """Of the cost, that of calls that the reply cache answered."""
+    """The cost of the calls that the reply cache answered."""
     wall_s: float = 0.0
     embedding_s: float = 0.0
-    """Seconds of it that went into retrieval, of a comparison of papers: loading the model, cutting
-    and embedding the papers, embedding queries."""
+    """The part of it for retrieval when papers are compared: loading the model, cutting and embedding
+    the papers, embedding queries."""
     critical_path_calls: int = 0
-    """The longest chain of calls in which each needs the one before."""
+    """The longest chain of calls in which each call needs the one before."""
 
 
 class Called(Place):
-    """The data of a ``called`` event: a call that has ended, one that failed included."""
+    """The data of a ``called`` event: a call that has ended, failed or not."""
 
     repair: int = 0
     attempts: int = 1
@@ -48,53 +48,53 @@ class Called(Place):
     cached_tokens: int = 0
     cost: float | None = None
     seconds: float = 0.0
-    """How long it was under way."""
+    """The seconds from its start to its end."""
     source: Literal["model", "cache"] = "model"
     failed: bool = False
-    """True where no reply came."""
+    """True if no reply came."""
 
 
 VOID = "void:"
-"""Begins the key of a failed call that is made again. Its line stays, for it may have been paid."""
+"""Begins the key of a failed call that is made again; its line stays, as it may have been paid."""
 
 
 class Sent(Strict):
-    """What a call sent. A text stands here as its hash, under which prompts.jsonl has it."""
+    """The request of a call. Texts are given by their hashes, under which prompts.jsonl has them."""
 
     messages: list[tuple[Literal["system", "user", "assistant"], str]]
     """Role and text of each message."""
     reply_schema: str
-    """The JSON Schema that a reply has to fit, a text."""
+    """The JSON Schema that a reply has to fit, by its hash."""
     response_format: Literal["json_schema", "json_object", "text"]
-    """How it was asked for; but for the first, the schema stands in the system message, too."""
+    """How the request asked for JSON; if not by json_schema, the system message has the schema, too."""
     schema_shape: Literal["full", "strict", "plain"] = "full"
-    """The shape of the schema that was sent: without lengths where strict, without limits where
-    plain. A reply is checked against the full one."""
+    """The form of the schema in the request: strict is without lengths, plain without limits. Replies
+    are checked against the full schema."""
     decoding: dict[str, int | float] = {}
-    """The sampling but for the seed: temperature, max_tokens, top_p; none that was refused."""
+    """The sampling without the seed: temperature, max_tokens, top_p; refused fields are left out."""
     options: dict[str, JsonValue] = {}
     """The user's own fields of the request."""
     address: str = ""
-    """The model with its address, where it has one."""
+    """The model with its address, if it has one."""
     served: str = ""
-    """The model that the endpoint says it served."""
+    """The model that the endpoint reports."""
 
 
 class Call(Place):
-    """One line of calls.jsonl: a call to a model, the cache's answer to one, or a person's answer.
+    """One line of calls.jsonl: a call to a model, a reply from the cache, or a person's answer.
 
-    A person's answer has no prompt and no model, and counts in none of the sums.
+    A person's answer has no prompt and no model, and does not count in the sums.
     """
 
     key: str
-    """The digest of what was asked, by which ``resume`` finds the reply."""
+    """The digest of the request, by which ``resume`` finds the reply."""
     repair: int = 0
     """0 for the call itself, 1 and 2 for its repairs."""
     prompt: Annotated[str, Field(pattern=r"^$|@[0-9]+$")]
     """Name and version of the prompt: ``my_debate/judge@1``."""
     model: str
     mark: str = ""
-    """Tells apart two endpoints at one address; see ``addresses.mark``."""
+    """Distinguishes two endpoints at one address; see ``addresses.mark``."""
     seed: int
     attempts: int = 1
     started: str
@@ -108,15 +108,15 @@ class Call(Place):
     error: str | None = None
     source: Literal["model", "cache", "person"] = "model"
     prompt_form: Literal["full", "medium", "small"] = "full"
-    """How the model was asked: with the whole prompt, or in the form for models of that size."""
+    """The form of the prompt: the whole prompt, or the form for models of that size."""
     sent: Sent | None = None
     """None for a person's answer."""
     run: str | None = None
-    """The run that it was made for, where that is another one which this one contests."""
+    """The contested run, if the call was made for that one."""
 
     @model_serializer(mode="wrap")
     def _of_which_run(self, handler: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
-        """Leave out what most calls have not: another run, a mark, a form for smaller models."""
+        """Omit fields that few calls have: another run, a mark, a form for smaller models."""
         fields: dict[str, Any] = handler(self)
         if self.run is None:
             fields.pop("run")
@@ -140,7 +140,7 @@ class Call(Place):
 
     @property
     def own(self) -> bool:
-        """Return whether the run itself made it: no person, and no run that it contests."""
+        """Return whether the run itself made the call, not a person or a contested run."""
         return self.run is None and self.source != "person"
 
     def took_s(self) -> float:
@@ -148,7 +148,7 @@ class Call(Place):
         return round(max(0.0, moment(self.ended) - moment(self.started)), 3)
 
     def make_event_data(self) -> dict[str, JsonValue]:
-        """Return the data of the event that tells of it, without what goes without saying."""
+        """Return the data of its event, without default values."""
         fields = {**self.__dict__, "seconds": self.took_s(), "failed": self.error is not None}
         more = {n: v for n, usual in _USUAL.items() if (v := fields[n]) != usual}
         return {**make_place_fields(self), **more}
@@ -160,7 +160,7 @@ _USUAL = {
 
 
 def make_place_fields(place: Place) -> dict[str, JsonValue]:
-    """Return the fields of ``place`` that an event of a call has beside its node."""
+    """Return the fields of ``place``, except the node, for the event of a call."""
     fields: dict[str, JsonValue] = {"phase": place.phase, "role": place.role}
     for name, usual in (("speaker", place.role), ("round", 0), ("step", 0), ("take", 1)):
         if (value := getattr(place, name)) != usual:
@@ -169,15 +169,15 @@ def make_place_fields(place: Place) -> dict[str, JsonValue]:
 
 
 def own_calls(ledger: Iterable[Call]) -> list[Call]:
-    """Return a run's own calls to models: not those of the runs that it contests.
+    """Return a run's own calls to models, without the calls of contested runs.
 
-    A call without a reply that is made again cost nothing and is left out.
+    Omits calls that had no reply and are made again: they cost nothing.
     """
     return [call for call in ledger if call.own and not (call.void and call.error)]
 
 
 def usage(calls: Iterable[Call | Called]) -> Usage:
-    """Return the sums of a ledger. ``cost`` is null as soon as one call has none."""
+    """Return the sums of a ledger. ``cost`` is null if the cost of any call is unknown."""
     calls = list(calls)
     cached = [call for call in calls if call.source == "cache"]
     return Usage(
@@ -194,19 +194,19 @@ def usage(calls: Iterable[Call | Called]) -> Usage:
 
 
 def _cost(calls: Iterable[Call | Called]) -> float | None:
-    """Return what the calls cost together; None where the cost of one is not known."""
+    """Return the cost of all calls; None if the cost of one is unknown."""
     costs = [call.cost for call in calls]
     reported_costs = [cost for cost in costs if cost is not None]
     return round(sum(reported_costs), 9) if len(reported_costs) == len(costs) else None
 
 
 def seconds(calls: Iterable[Call]) -> float:
-    """The seconds in which at least one call was under way; one without its moments counts none."""
+    """Return the seconds in which at least one call was active; calls without times count 0."""
     return sum_covered_seconds((moment(call.started), moment(call.ended)) for call in calls)
 
 
 def sum_covered_seconds(spans: Iterable[tuple[float, float]]) -> float:
-    """Return the seconds that lie in one of ``spans``; a span that begins at 0 counts none."""
+    """Return the seconds covered by ``spans``; a span that begins at 0 does not count."""
     total = until = 0.0
     for began, ended in sorted(spans):
         if began:
@@ -216,7 +216,7 @@ def sum_covered_seconds(spans: Iterable[tuple[float, float]]) -> float:
 
 
 def moment(stamp: str) -> float:
-    """Return a stamp in seconds since 1970; 0 where it cannot be read."""
+    """Return a time stamp in seconds since 1970; 0 if it cannot be read."""
     try:
         return datetime.fromisoformat(stamp).timestamp()
     except ValueError:
@@ -229,9 +229,9 @@ def from_cache(calls: Iterable[Call]) -> Usage:
 
 
 def models(calls: Iterable[Call], roles: Collection[str]) -> dict[str, str]:
-    """Return the models that spoke, by role; several of one role stand behind one another.
+    """Return the models that spoke, by role; several models of a role are listed in one text.
 
-    ``roles`` are those that can have a model of their own, such as one debater of two.
+    ``roles`` are the roles that can have their own model, such as one debater of two.
     """
     spoke: dict[str, dict[str, None]] = {}
     for call in calls:
@@ -244,7 +244,7 @@ def models(calls: Iterable[Call], roles: Collection[str]) -> dict[str, str]:
 
 
 def prompts(calls: Iterable[Call]) -> dict[str, int]:
-    """Return the version of every prompt that was used; of several, the newest."""
+    """Return the version of every prompt used; the newest if several were."""
     labels = (call.prompt.rpartition("@") for call in calls if call.prompt)
     return dict(sorted((name, int(number)) for name, _, number in labels))
 
@@ -252,7 +252,7 @@ def prompts(calls: Iterable[Call]) -> dict[str, int]:
 def chains(calls: Iterable[Call | Called]) -> dict[tuple[str, int, str], int]:
     """Count for each node, pass and stage the calls that had to follow one another.
 
-    Calls made side by side share stage and step; their repairs follow the call that they mend.
+    Calls side by side share stage and step; repairs follow the call that they repair.
     """
     steps: dict[tuple[str, int, str, int], dict[tuple[str, str, int], int]] = {}
     for call in calls:
@@ -270,8 +270,8 @@ def critical_path(tree: Tree, calls: Iterable[Call | Called], order: PhaseOrder 
     """Return the longest chain of calls from the root down and back up, repairs included.
 
     The children of a node are debated side by side, unless they are debated in turn or in rounds.
-    ``order`` names the phases that go on beside them, or beside all else, for each protocol that
-    takes part. A second pass follows the first, so their chains add up.
+    For each protocol, ``order`` names the phases that run at the same time as the children, or as
+    everything else. A second pass follows the first, so their chains add up.
     """
     chain = chains(calls)
     stages = {(node, take): set[str]() for node, take, _ in chain}

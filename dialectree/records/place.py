@@ -1,6 +1,6 @@
-"""Define the strict base of a record's parts, and the place of a reply.
+"""Define the strict base class of a record's parts, and the place of a reply.
 
-A place is one class from ``ask`` to journal, turn and contest.
+``ask``, journal, turns and contests all use this one class.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dialectree.system import chance
 
 
 class Strict(BaseModel):
-    """A record takes the fields that it names and no other."""
+    """Refuse unknown fields."""
 
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
 
 
 Spot = tuple[str, str, str, int, int, str]
-"""What tells one place of a run from every other."""
+"""The key of a place, unique in a run."""
 
 
 class Place(Strict):
@@ -30,12 +30,12 @@ class Place(Strict):
     phase: str
     role: str
     speaker: str = ""
-    """Who plays the role: ``A``, ``concise``; the role itself where one alone plays it."""
+    """The name of the speaker: ``A``, ``concise``; the role itself if only one speaker plays it."""
     round: int = 0
     step: int = 0
-    """The position within the phase. Where the protocol declares no order of phases it is that in
-    the whole transcript: the step of the graph, unless another one is given. It orders replies, and
-    tells no two places apart."""
+    """The position in the phase, or, if the protocol declares no order of phases, in the whole
+    transcript: by default the step of the graph. It only orders replies, and is not part of the
+    key."""
     take: int = 1
     """1 for the first pass over the tree, 2 for a second one."""
 
@@ -46,15 +46,15 @@ class Place(Strict):
 
     @property
     def name(self) -> str:
-        """Return the speaker's own name, or "" where the role speaks for itself."""
+        """Return the speaker's own name, or "" if it is the role."""
         return "" if self.speaker == self.role else self.speaker
 
     def spot(self) -> Spot:
-        """Return what tells this place from every other of its run."""
+        """Return the key of this place, unique in its run."""
         return self.node, self.phase, self.role, self.round, self.take, self.speaker
 
     def place(self) -> dict[str, Any]:
-        """Return the place alone, as fields of what else stands there."""
+        """Return only the fields of the place, also for a subclass."""
         return {name: getattr(self, name) for name in Place.model_fields}
 
     def random_seed(self, run_seed: int) -> int:

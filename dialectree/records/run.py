@@ -1,4 +1,4 @@
-"""The record of a run, from the question to the verdict."""
+"""Define the record of a run, from the question to the verdict."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 SCHEMA: Final = "dialectree.run/3"
 
 ILLUSTRATION: Final = "live:Illustration/written by hand"
-"""The spec of the model that speaks what a person wrote: ``dialectree.testing.Illustration``."""
+"""The spec of ``dialectree.testing.Illustration``, a model whose replies a person wrote."""
 
 RunStatus = Literal["running", "answered", "partial", "degraded", "unresolved"]
 UNFINISHED: tuple[RunStatus, ...] = ("running", "partial")
-"""The statuses of a run that has not ended."""
+"""The statuses of an unfinished run."""
 
 
 def is_illustration(models: Mapping[str, str]) -> bool:
-    """Return whether replies were written by hand, which no model gave; ``models`` by role."""
+    """Return whether a person wrote the replies, not a model; ``models`` by role."""
     return any(ILLUSTRATION in spoke.split(", ") for spoke in models.values())
 
 
 def source_notices(sources: Iterable[Any]) -> list[str]:
-    """Return what could not be read of papers or sources, a line each."""
+    """Return a line on each part of papers or sources that could not be read."""
     return [notice for source in sources for notice in source.get("notices", [])]
 
 
@@ -53,10 +53,10 @@ class Evaluated(Strict):
 
 
 class Summaries(Protocol):
-    """What the part ``reports`` gives a record, which shows itself by it."""
+    """The part ``reports``, by which a record shows itself."""
 
     def summarize(self, record: RunRecord) -> str:
-        """Return what was asked and what came of it, in two lines."""
+        """Return the question and the result, in two lines."""
         ...
 
     def draw_card(self, record: RunRecord) -> str:
@@ -80,36 +80,36 @@ class RunRecord(Sparse):
     protocol: str
     method: str
     owner: str | None = None
-    """Who asked for it, as the server that ran it authenticated them."""
+    """The client who asked for the run, as the server authenticated it."""
     thread: str | None = None
-    """The thread of a host, such as a LangGraph server, in which the question was asked."""
+    """The host's thread in which the question was asked, for example of a LangGraph server."""
     evaluated: Evaluated | None = None
-    """The question of an evaluation that it answers, where it does."""
+    """Its place in an evaluation, if it belongs to one."""
     status: RunStatus = "running"
     demonstration: bool = False
-    """True when a local model took part whose answers are no better than chance."""
+    """True if a local model took part whose answers are no better than chance."""
     input: dict[str, JsonValue]
     settings: dict[str, JsonValue] = {}
     models: dict[str, str] = {}
-    """By role; all that spoke in it, where the run was resumed or contested with another one."""
+    """The models by role; several if the run was resumed or contested with another model."""
     calibration: list[Calibration] = []
-    """What the verdict's confidence is worth, by its source; empty unless a file was named."""
+    """The calibrations of the verdict's confidence, by its source; empty unless a file was named."""
     prompts: dict[str, int] = {}
     declared: dict[str, Declared] = {}
-    """By protocol, its own first, what was declared of those that take part."""
+    """The declarations of the protocols that take part, by name, its own first."""
     small_form: list[str] = []
     """The models that were asked in the form for small models."""
     medium_form: list[str] = []
-    """Those that were asked in the form for models of medium size; all others got whole prompts."""
+    """The models that were asked in the form for medium models; all others got whole prompts."""
     contest: Contest | None = None
-    """Of a run that contests another one."""
+    """The contest, if this run contests another one."""
     verdict: Verdict | None = None
     earlier: list[Verdict] = []
-    """Verdicts that the run ended with before its failed calls were made again."""
+    """Final verdicts of the run before its failed calls were repeated."""
     tree: Tree = Tree()
     usage: Usage = Usage()
     notices: list[str] = []
-    """What the program had to change or stop on the way, such as a budget that was reached."""
+    """Lines on what the program had to change or stop, such as a budget that was reached."""
     started: str
     ended: str | None = None
     versions: dict[str, str] = {}
@@ -120,24 +120,24 @@ class RunRecord(Sparse):
     )
 
     def __repr__(self) -> str:
-        """Return what was asked and what came of it, where the reports are installed."""
+        """Return the question and the result, if the reports are installed."""
         reports = SUMMARIES.find()
         return super().__repr__() if reports is None else f"<RunRecord {reports.summarize(self)}>"
 
     def __str__(self) -> str:
-        """Return the same."""
+        """Return the question and the result."""
         return repr(self)
 
     def _repr_html_(self) -> str:
-        """Return the card of a notebook, where the reports are installed."""
+        """Return the card of a notebook, if the reports are installed."""
         reports = SUMMARIES.find()
         return escape(repr(self)) if reports is None else reports.draw_card(self)
 
     def to_pandas(self) -> DataFrame:
         """Return a row for each turn: its node, its place, who spoke, and its reply.
 
-        The fields of a reply stand in columns ``reply_...``. A record that lies in a folder has the
-        model, tokens, cost and seconds of each turn's call, too. Raises MissingPackage without
+        The fields of a reply are in columns ``reply_...``. If the record has a folder, there are also
+        the model, tokens, cost and seconds of each turn's call. Raises MissingPackage without
         pandas.
 
         Example:
@@ -148,36 +148,36 @@ class RunRecord(Sparse):
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """A record from the text of a run.json."""
+        """Return the record in the text of a run.json."""
         return cls.model_validate_json(text)
 
     @property
     def illustration(self) -> bool:
-        """Return whether replies in it were written by hand, which no model gave."""
+        """Return whether a person wrote the replies, not a model."""
         return is_illustration(self.models)
 
     @property
     def path(self) -> Path | None:
-        """The run's folder; None for a record that was not made or read there."""
+        """Return the run's folder; None if the record was not made or read in one."""
         return self._path
 
     def set_folder(self, folder: Path) -> None:
-        """Note the folder of the run, which is no part of the record."""
+        """Remember the folder of the run, which is not stored in the record."""
         self._path = folder.absolute()
 
     @property
     def sources(self) -> list[dict[str, Any]]:
-        """Return the documents that it argues from, as its graph takes them; empty without any."""
+        """Return the documents that it argues from, as its graph takes them; empty if none."""
         listed: Any = self.input.get("sources") or []
         return [*listed]
 
     def get_declaration(self, protocol: str = "") -> Declared:
-        """Return what was declared of ``protocol``; "" is the run's own."""
+        """Return the declaration of ``protocol``; "" is the run's own."""
         name = protocol or self.protocol
         return self.declared.get(name) or Declared(title=name)
 
     def order(self) -> PhaseOrder:
-        """Return the order of its phases, for each protocol that takes part."""
+        """Return the order of its phases, with those of all protocols that take part."""
         inside = {
             name: declaration.order.order({})
             for name, declaration in self.declared.items()
@@ -186,11 +186,11 @@ class RunRecord(Sparse):
         return self.get_declaration().order.order(inside)
 
     def __eq__(self, other: object) -> bool:
-        """Compare what was recorded, wherever it lies."""
+        """Compare the recorded fields, but not the folders."""
         return isinstance(other, RunRecord) and self.__dict__ == other.__dict__
 
     def list_failures(self) -> list[tuple[str, Failure]]:
-        """Every part that failed for good, with the id of its node."""
+        """Return every part that failed for good, with the id of its node."""
         return [(n.id, failure) for n in self.tree.nodes.values() for failure in n.failures]
 
 
@@ -199,11 +199,11 @@ EventKind = Literal[
     "resumed",  # it goes on after a break: models, usage; void: the calls that are made again
     "opened",  # a node came into being: text, parent, depth, kind, stance, data
     "spoke",  # a role replied: Turn, without its node
-    "scored",  # numbers of a node: scores by name, None for one that it has not
+    "scored",  # numbers of a node: scores by name, None removes one
     "compared",  # a supporter met an attacker: Comparison
     "retrieved",  # segments were found in a paper: Retrieval, and the segments
-    "branched",  # the node was split into children, or was not and why: children, kind, why
-    "settled",  # the node has its verdict, or none: Verdict or null, provenance, status, data
+    "branched",  # the node was split, or not, and why: children, kind, why
+    "settled",  # the node is settled: Verdict or null, provenance, status, data
     "noted",  # the program remarks on a node: note, data
     "failed",  # one part failed for good: role, speaker, fault
     "asked",  # a person is asked: note
@@ -220,8 +220,8 @@ class Event(Strict):
     """One line of events.jsonl."""
 
     n: int = 0
-    """Its number in the run: from 1 without gaps, in the file and on every stream alike. 0 for an
-    event that nobody keeps."""
+    """Its number in the run, from 1 without gaps, in the file and on every stream. 0 for an event
+    that is not kept."""
     t: str
     run_id: str
     node: str
@@ -229,9 +229,9 @@ class Event(Strict):
     data: dict[str, JsonValue] = {}
 
     def turn(self) -> Turn:
-        """Return the turn that a ``spoke`` event tells of."""
+        """Return the turn of a ``spoke`` event."""
         return Turn.model_validate({**self.data, "node": self.node})
 
     def has_same_content(self, other_event: Event) -> bool:
-        """Return whether both say the same of the same node, at whatever time."""
+        """Return whether both events are equal except for number and time."""
         return (self.node, self.kind, self.data) == (other_event.node, other_event.kind, other_event.data)

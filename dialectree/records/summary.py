@@ -21,17 +21,17 @@ _OTHER_SCHEMA = (
 
 
 def _from(part: str, name: str, summary_name: str = "") -> Any:
-    """Return the names of a field: its own, and its place in a record."""
+    """Return the accepted names of a field: its own, and its path in a record."""
     return AliasChoices(summary_name or name, AliasPath(part, name))
 
 
 def _as_text(value: object) -> str:
-    """Return a question as text: a damaged record may have anything in its place."""
+    """Return a question as text, even if a damaged record has another type."""
     return value if isinstance(value, str) else "" if value is None else str(value)
 
 
 class RunSummary(BaseModel):
-    """Hold what a list shows of a run."""
+    """The fields of a run that a list shows."""
 
     model_config = ConfigDict(extra="ignore", ser_json_inf_nan="strings")
 
@@ -61,11 +61,11 @@ class RunSummary(BaseModel):
 
     @property
     def illustration(self) -> bool:
-        """Return whether replies in it were written by hand."""
+        """Return whether a person wrote the replies, not a model."""
         return is_illustration(self.models)
 
     def is_visible_to(self, owner: str | None) -> bool:
-        """Return whether ``owner`` may see the run; None and "" see all."""
+        """Return whether ``owner`` may see the run; None and "" may see all runs."""
         return not owner or self.owner == owner
 
 
@@ -76,7 +76,7 @@ class RecordedSummary(RunSummary):
 
 
 def read_run_file(path: Path, kind: type[Shape]) -> Shape:
-    """Return the fields of a run.json that ``kind`` has; raise RunFolderError for a broken file."""
+    """Return the fields of ``kind`` from a run.json; raise RunFolderError for a broken file."""
     with files(path):
         text = path.read_bytes().decode(errors="replace")
     try:

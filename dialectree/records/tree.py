@@ -1,4 +1,4 @@
-"""The tree of a debate: its nodes, with their turns, verdicts, scores, comparisons and evidence."""
+"""Define the tree of a debate: nodes with turns, verdicts, scores, comparisons and evidence."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ NodeStatus = Literal["open", "answered", "missing"]
 Stance = Literal["support", "attack"]
 Order = Literal["support_first", "attack_first"]
 PROBABILITY = ("probability", "P(claim)")
-"""Sources of a figure that is the probability of a claim."""
+"""Confidence sources that mean the probability of a claim."""
 
 
 class Sparse(Strict):
-    """Leaves fields that most records lack out of what is written."""
+    """Omit rarely used fields when writing."""
 
     few: ClassVar[Mapping[str, JsonValue]] = {}
-    """Those fields, each with the value by which it is left out."""
+    """The rarely used fields, each with the value that is omitted."""
 
     @model_serializer(mode="wrap")
     def _without_what_few_have(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields: dict[str, Any] = handler(self)  # tuples too: they are no JsonValue
+        fields: dict[str, Any] = handler(self)  # Any: tuples are not a JsonValue
         for name, usual in self.few.items():
             if fields.get(name) == usual:
                 fields.pop(name, None)
@@ -40,27 +40,27 @@ class Sparse(Strict):
 
 
 class Ground(Strict):
-    """A sentence of a source that a verdict rests on."""
+    """A sentence of a source that supports a verdict."""
 
     id: str
-    """Of the sentence: ``s2:17.3``."""
+    """The id of the sentence: ``s2:17.3``."""
     source: str
     """The name of the source."""
     page: int | None = None
-    """The page on which its segment begins, from 1; None where the source has no pages."""
+    """The page on which its segment begins, from 1; None if the source has no pages."""
 
 
 class Calibrated(Strict):
-    """A confidence by what such confidences have been worth in an evaluation."""
+    """A confidence, calibrated by an evaluation."""
 
     confidence: float = Field(ge=0, le=1)
-    """The share of right answers, or of true claims, among those of this confidence."""
+    """The share of right answers, or of true claims, among answers with this confidence."""
     n: int = Field(ge=1)
-    """The answers that it was fitted to."""
+    """Number of answers that the calibration was fitted to."""
     brier_before: float
-    """Their Brier score as the confidences were said, 0 to 1."""
+    """Their Brier score with the confidences as stated, 0 to 1."""
     brier_after: float
-    """The same, calibrated, each answer by a fit to others."""
+    """Their Brier score calibrated, each answer by a fit to other answers."""
 
 
 class Verdict(Sparse):
@@ -71,31 +71,31 @@ class Verdict(Sparse):
         **{"dissent": {}, "grounds": [], "take": 1},
     }
     answer: str | None = None
-    """None if the debate could not be resolved."""
+    """None if the debate reached no answer."""
     label: str | None = None
-    """The answer out of a closed set: an option's letter, or ``True`` or ``False``."""
+    """The answer from a closed set: an option's letter, or ``True`` or ``False``."""
     confidence: float | None = Field(default=None, ge=0, le=1)
-    """How sure the protocol is; of one node the figure that counts upward."""
+    """The protocol's confidence; for a node, the number that its parent uses."""
     confidence_source: str | None = None
-    """Whose figure the confidence is, such as ``judge`` or ``product of judges``; ``person`` where
-    a person ruled, who may give none."""
+    """The source of the confidence, such as ``judge`` or ``product of judges``; ``person`` if a
+    person ruled, who may give no confidence."""
     rationale: str | None = None
     notes: list[str] = []
-    """What a reader should know beside it, such as what the question leaves open."""
+    """Further remarks for a reader, such as what the question leaves open."""
     agreement: float | None = Field(default=None, ge=0, le=1)
     """The share of a jury's rulings that name the most frequent label; None without a jury."""
     dissent: dict[str, str] = {}
-    """What those judges of a jury ruled who ruled otherwise, by their names: ``{"2": "B"}``."""
+    """The rulings of a jury's minority, by the judges' names: ``{"2": "B"}``."""
     local_confidence: float | None = Field(default=None, ge=0, le=1)
-    """The judge's confidence in this node alone; of the verdict on one node."""
+    """The judge's confidence in this node alone; only for the verdict on a node."""
     winner: str | None = None
-    """The speaker or the label that won the debate; of the verdict on one node."""
+    """The speaker or the label that won the debate; only for the verdict on a node."""
     take: int = 1
     """1 for the first pass over the tree, 2 for a second one."""
     grounds: list[Ground] = []
-    """The sentences of the user's sources that it rests on."""
+    """The sentences of the user's sources that support it."""
     calibrated: Calibrated | None = None
-    """The confidence by the run's calibration; None without one. ``confidence`` stays as said."""
+    """The calibrated confidence; None without a calibration. ``confidence`` stays as stated."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -111,58 +111,58 @@ class Verdict(Sparse):
     @model_validator(mode="before")
     @classmethod
     def _without_what_follows(cls, fields: object) -> object:
-        """Leave out the probability, which follows from the other fields."""
+        """Omit the probability, which follows from the other fields."""
         if not isinstance(fields, Mapping):
             return fields
         return {name: value for name, value in fields.items() if name != "probability"}
 
 
 class Point(Sparse):
-    """What a speaker draws from the sources, in its own words, and the sentences behind it."""
+    """A point that a speaker draws from the sources, in its own words, and the sentences behind it."""
 
     few = {"item": 0}
     id: str
     """Unique in the run."""
     point: str
     sentences: list[str]
-    """Ids of sentences: ``s2:17.3``. Their words stand in the segments of the tree."""
+    """Ids of sentences: ``s2:17.3``. Their texts are in the segments of the tree."""
     item: int = 0
     """The item of the reply's list that it belongs to, from 1; 0: the reply as a whole."""
 
 
 Mark = Literal["copied", "cut"]
-"""A turn that repeats its opponent's words, or of which a limit cut a text."""
+"""``copied``: a turn that repeats its opponent's words; ``cut``: a text was cut at a limit."""
 
 
 class Turn(Place, Sparse):
-    """One reply in the transcript of a node, at its place; without ``fields`` one to come."""
+    """One reply in the transcript of a node, at its place; without ``fields`` a future reply."""
 
     few = {"evidence": [], "rests_on": [], "marks": []}
     side: str | None = None
     """The text that the speaker has to defend, if one is assigned."""
     label: str | None = None
-    """The label of that text, if it has one: a long text is shortened in ``side``."""
+    """The label of that text, if it has one; ``side`` shortens long texts."""
     called: str = Field(default="", exclude=True)
-    """The speaker's name in traces and failures, such as the label it defends. No record has it."""
+    """The speaker's name in traces and failures, such as the label it defends; not recorded."""
     names: str | None = None
-    """The label that the reply names, "" if it names none; None if it is not asked to name one."""
+    """The label that the reply names; "" if it names no label, None if the turn asks for none."""
     protocol: str = ""
-    """The protocol that speaks; "" for the run's own."""
+    """The protocol of the turn; "" for the run's own."""
     fields: dict[str, JsonValue] = {}
     evidence: list[Point] = []
-    """What the speaker draws from the sources."""
+    """The points that the speaker draws from the sources."""
     rests_on: list[str] = []
-    """Ids of the sentences that a ruling rests on."""
+    """Ids of the sentences that support a ruling."""
     marks: list[Mark] = []
-    """What is wrong with the turn although it was asked for again."""
+    """Faults of the turn that its repair did not remove."""
 
     @classmethod
     def at(cls, place: Place) -> Turn:
-        """Return the turn to come at ``place``."""
+        """Return a turn without fields at ``place``."""
         return place if isinstance(place, Turn) else cls(**place.place())
 
     def speaking(self) -> str:
-        """Return who speaks, in words: ``leaf judge``."""
+        """Return the speaker in words: ``leaf judge``."""
         return f"{self.role} {self.called or self.name}".strip().replace("_", " ")
 
 
@@ -171,26 +171,26 @@ class Failure(Strict):
 
     role: str
     speaker: str = ""
-    """The speaker's name where two play one role."""
+    """The speaker's name if two speakers play one role."""
     fault: str
 
 
 class Comparison(Strict):
-    """A supporter and an attacker of one claim before a judge."""
+    """A comparison of a supporter and an attacker of one claim by a judge."""
 
     supporter: str
     attacker: str
     winner: str
-    """Who won, in the judge's own word: one of ``Phase.winners``, or another one for a tie."""
+    """The winner in the judge's word: one of ``Phase.winners``, or another word for a tie."""
     order: Order = "support_first"
-    """Which of the two the judge read first."""
+    """The order in which the judge read the two."""
     reason: str = ""
-    """The judge's; of a void comparison nothing."""
+    """The judge's reason; "" for a void comparison."""
     contested: Literal["flipped", "voided"] | None = None
-    """How a person changed it; a voided one counts for nobody."""
+    """A person's change; a voided comparison does not count."""
 
     def pair(self) -> tuple[str, str, Order]:
-        """Return the key of this comparison."""
+        """Return the key of this comparison: both ids and the order."""
         return self.supporter, self.attacker, self.order
 
 
@@ -202,16 +202,16 @@ class Segment(Sparse):
     """The paper's letter or the source's id, and the segment's number: ``a:12``, ``s2:17``."""
     text: str
     page: int | None = None
-    """Counted from 1; None where the source has no pages."""
+    """The page, from 1; None if the source has no pages."""
     offset: int = 0
-    """Characters into the paper's text."""
+    """Its start in the paper's text, in characters."""
     heading: str | None = None
     contested: bool = False
     """True if a person wrote it in place of the paper's own text."""
     source: str = ""
     """The name of the source; "" for a paper."""
     sentences: list[tuple[int, int]] = []
-    """Where each sentence of a source's segment begins and ends, in characters of the text."""
+    """The start and end of each sentence in a source's segment, in characters of the text."""
 
 
 class Found(Strict):
@@ -219,8 +219,8 @@ class Found(Strict):
 
     id: str
     score: float | None = None
-    """The inner product of normalised vectors, or the score of a lexical index; None where ranks
-    were fused."""
+    """The inner product of normalised vectors, or the score of a lexical index; None if ranks were
+    fused."""
 
 
 class Retrieval(Sparse):
@@ -230,15 +230,15 @@ class Retrieval(Sparse):
     paper: str = ""
     """The paper's letter; "" for all sources."""
     of: str
-    """``topic``, or the id of the other paper's claim; of sources the step that retrieves, and a
-    number, or ``whole``."""
+    """``topic``, or the id of the other paper's claim; for sources the retrieving step and a number,
+    or ``whole``."""
     query: str
-    """Empty, where sources are shown whole."""
+    """Empty if sources are shown whole."""
     found: list[Found]
     shown: list[str] = []
-    """Of sources: the ids of the segments that debaters are shown since, in their order."""
+    """For sources: the ids of the segments that debaters see from here on, in their order."""
     sentences: int = 0
-    """Of sources: how many sentences all of them have, shown or not."""
+    """For sources: the number of sentences in all of them, shown or not."""
 
 
 class Node(Strict):
@@ -254,41 +254,41 @@ class Node(Strict):
     protocol: str = ""
     """The protocol that debates it; "" for the run's own."""
     round: int = 0
-    """The round in which it is debated, side by side with others; rounds follow one another."""
+    """The round in which it is debated, at the same time as others; rounds follow one another."""
     text: str
     stance: Stance | None = None
-    """For or against its parent; of an argument."""
+    """For or against its parent; only for an argument."""
     depth: int = Field(ge=0)
     status: NodeStatus = "open"
     stopped: str | None = None
-    """Why expansion stopped here."""
+    """The reason why expansion stopped here."""
     verdict: Verdict | None = None
     earlier: list[Verdict] = []
     """Verdicts that a later pass replaced."""
     provenance: list[str] = []
-    """The ids of the leaves that the verdict rests on."""
+    """The ids of the leaves that support the verdict."""
     scores: dict[str, float] = {}
     """Numbers by name, such as ``strength``: 0 to 1."""
     transcript: list[Turn] = []
     comparisons: list[Comparison] = []
-    """Those among its children."""
+    """The comparisons of its children."""
     retrievals: list[Retrieval] = []
     notes: list[str] = []
     failures: list[Failure] = []
     data: dict[str, JsonValue] = {}
-    """More that the protocol keeps of a node."""
+    """Further data that the protocol keeps on a node."""
     dropped: bool = False
     """True if a person removed it, and all below it."""
     added: bool = False
     """True if a person added it."""
 
     def score(self, name: str) -> float | None:
-        """Return the score called ``name``; None without one."""
+        """Return the score called ``name``; None if it is missing."""
         return self.scores.get(name)
 
 
 class Tree(Strict):
-    """A debate tree: the id of its root, its nodes by id, and the segments that were retrieved."""
+    """A debate tree: the id of its root, its nodes by id, and the retrieved segments."""
 
     root: str = "0"
     nodes: dict[str, Node] = {}
@@ -296,7 +296,7 @@ class Tree(Strict):
 
     @model_validator(mode="after")
     def _require_no_circle(self) -> Self:
-        """Refuse a damaged tree: a walk up or down it would have no end."""
+        """Refuse a damaged tree with a circle, because a walk in it would not end."""
         above = TopologicalSorter[str]()
         for name, node in self.nodes.items():
             above.add(name, *([node.parent] if node.parent is not None else []))

@@ -1,6 +1,6 @@
 """Name the turns of a debate, and find the text of each.
 
-Whoever shows a run prints the names; whoever contests it says one of them.
+Reports print the names; a person who contests a run gives one of them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dialectree.records.declared import DeclaredPhase
 def labels(node: Node, take: int) -> dict[str, str]:
     """Return the label that each speaker defends, by ``Turn.speaker``.
 
-    A speaker that defends a label in some turn is called by the first one that it had: it may argue
-    for another side later. Empty where two defend the same one, which tells nobody apart.
+    A speaker keeps the first label that it defends, because it may argue for another side later. The
+    result is empty if two speakers have one label, because labels then do not distinguish them.
     """
     label_by_speaker: dict[str, str] = {}
     for turn in node.transcript:
@@ -25,16 +25,16 @@ def labels(node: Node, take: int) -> dict[str, str]:
 
 
 def speaker(node: Node | None, speaking: Turn | Call) -> str:
-    """Return the name of who speaks at ``node``: the label that it defends, if it defends one."""
+    """Return the speaker's name at ``node``: the label that it defends, if any."""
     who = speaking.speaker
     return who if node is None else labels(node, speaking.take).get(who, who)
 
 
 def name(node: Node, turn: Turn) -> str:
-    """``0.1/A2``: what A said in round 2 at node 0.1; ``0.1/A2@2``: in a second pass.
+    """Return ``0.1/A2`` for A's turn in round 2 at node 0.1; ``0.1/A2@2`` in a second pass.
 
-    ``0/member_1/2``: what a speaker without a letter of its own said in round 2. ``0/a/revise``: in
-    one of the phases in which it spoke in the same round.
+    ``0/member_1/2`` is a turn in round 2 of a speaker without a letter. ``0/a/revise`` names the
+    phase, if the speaker spoke in several phases of a round.
     """
     spot = turn.role, turn.speaker, turn.round, turn.take
     phases = {t.phase for t in node.transcript if (t.role, t.speaker, t.round, t.take) == spot}
@@ -47,18 +47,18 @@ def name(node: Node, turn: Turn) -> str:
 
 
 def find_declared_phase(record: RunRecord, turn: Turn) -> DeclaredPhase | None:
-    """Return what was declared of the role and the phase of ``turn``."""
+    """Return the declaration of the role and the phase of ``turn``."""
     return record.get_declaration(turn.protocol).phase(turn.role, turn.phase)
 
 
 def editable(record: RunRecord, turn: Turn) -> DeclaredPhase | None:
-    """Return what may be changed of ``turn``; None where its reply is no text, such as a split."""
+    """Return the declaration of a ``turn`` with a text to replace; None for others, such as a split."""
     phase = find_declared_phase(record, turn)
     return phase if phase is not None and phase.editable else None
 
 
 def text(record: RunRecord | None, turn: Turn) -> str:
-    """Return the words of ``turn``: its declared text, or else the longest text in its reply."""
+    """Return the text of ``turn``: its declared text, or else the longest text in its reply."""
     phase = editable(record, turn) if record is not None else None
     words = turn.fields.get(phase.editable[0]) if phase is not None else None
     if isinstance(words, str) and words.strip():
@@ -79,6 +79,6 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def find_contestable_name(record: RunRecord, node: Node, turn: Turn) -> str:
-    """Return the name of ``turn`` where a person can contest it; else nothing."""
+    """Return the name of ``turn`` if a person can contest it, else ""."""
     is_contestable = editable(record, turn) is not None and turn.speaker != "distractor"
     return name(node, turn) if is_contestable else ""
