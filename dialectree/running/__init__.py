@@ -1,1 +1,1 @@
-"""A run, from its settings to its record."""
+"""Carry out a run, from its settings to its record."""

@@ -1,7 +1,7 @@
 """Estimate a debate before its first call: calls, tokens, time, and money where prices are known.
 
-The graph of the method is rehearsed with made-up replies. Where rehearsals agree, the settings fix
-the number of calls. Otherwise the replies decide how far the debate goes, and the range is that of
+The graph of the method is rehearsed with made-up replies. If the rehearsals agree, the settings fix
+the number of calls. Otherwise the replies decide how long the debate is, and the range is that of
 models that decide by chance.
 """
 
@@ -36,13 +36,13 @@ from dialectree.running.rehearsal import WORDS, Draw, Past, Rehearsal
 from dialectree.running.runner import Started
 
 SECONDS, SECONDS_HERE = 2.0, 6.0
-"""Assumed length of a call where no run shows how fast the model is, and the embedded model's."""
+"""Assumed seconds of a call if no run shows the model's speed; the second is the embedded model's."""
 MOST, MOST_CALLS = 32, 800
-"""Rehearsals of a debate, and calls in all of them, which take about a second."""
+"""Most rehearsals of a debate, and most calls in all of them, which take about a second."""
 NEVER = 0.0
-"""A threshold that every share of votes reaches."""
+"""A threshold that every share of votes reaches, so that no debate is held."""
 FEW = 4
-"""Rehearsals after which it shows whether the calls are fixed."""
+"""Number of rehearsals that show if the number of calls is fixed."""
 
 
 class Size(NamedTuple):
@@ -53,9 +53,9 @@ class Size(NamedTuple):
     tokens: int
     cost: float | None
     slots: int
-    """Requests that its models take at once."""
+    """Requests that its models accept at once."""
     tokens_per_call: float = 0.0
-    """The mean of the tokens that a call writes."""
+    """Mean completion tokens of a call."""
     early: bool = False
     """Whether it ended early, without a debate (``Protocol.early``)."""
 
@@ -65,21 +65,21 @@ class Pace(NamedTuple):
 
     run: str | None = None
     seconds: float = SECONDS
-    """The median of its calls."""
+    """Median seconds of its calls."""
     words: int = WORDS
-    """The mean of its texts."""
+    """Mean words of its texts."""
     tokens: float = 0.0
-    """The mean of what its calls wrote, where the run was by another protocol; else 0."""
+    """Mean completion tokens of its calls if the run used another protocol; else 0."""
     unknown: bool = False
-    """True where nothing tells how fast the model is."""
+    """True if the model's speed is unknown."""
 
 
 async def estimate(
     chosen: Method, graph_input: Mapping[str, JsonValue], context: ProtocolSettings, runs: Path
 ) -> Estimate:
-    """Estimate a debate by ``chosen`` about what its graph takes.
+    """Estimate a debate by ``chosen`` on ``graph_input``.
 
-    The newest run in ``runs`` with the same model shows how long its calls and its texts are.
+    The newest run in ``runs`` with the model shows how long its calls and its texts are.
     """
     pace = await asyncio.to_thread(_pace, chosen, context, runs)
     sizes = await rehearse_debates(chosen, graph_input, context, pace.words)
@@ -87,7 +87,7 @@ async def estimate(
 
 
 async def estimate_change(contest: Started, runs: Path) -> Estimate:
-    """Estimate a contest that has a folder: what its journal answers costs nothing."""
+    """Estimate a contest that has a folder; calls that its journal answers cost nothing."""
     chosen, context, record = contest.method, contest.context, contest.record
     pace = await asyncio.to_thread(_pace, chosen, context, runs)
     overrides = record.contest.overrides if record.contest is not None else []
@@ -103,7 +103,7 @@ async def estimate_change(contest: Started, runs: Path) -> Estimate:
 
 
 def _pace(chosen: Method, context: ProtocolSettings, runs: Path) -> Pace:
-    """Return how fast the models of a debate are, by the runs that are there."""
+    """Return the speed of the models of a debate, from the runs in ``runs``."""
     specs = [*speakers(chosen, context).values()]
     protocol_name = chosen.protocol.name
     pace = pace_of(RunFolder.all(runs), {spec.name for spec in specs}, protocol_name)
@@ -144,15 +144,15 @@ def _span(values: Iterable[int | float]) -> Span:
 
 
 def _merge_spans(spans: Sequence[Span]) -> Span:
-    """Return the span of two ends; its median is that of the larger one."""
+    """Return the span of both ends; its median is that of the larger one."""
     longest = max(spans, key=lambda span: span.most)
     return Span(least=min(span.least for span in spans), median=longest.median, most=longest.most)
 
 
 def _estimate_count_span(counts: Sequence[int]) -> Span:
-    """Return the span of ``counts``, somewhat wider where only one or two of them stand at an end.
+    """Return the span of ``counts``, widened a little if only one or two of them are at an end.
 
-    The fewer debates were rehearsed, the likelier another one lies outside of them.
+    The fewer debates were rehearsed, the likelier it is that another one lies outside the span.
     """
     span = _span(counts)
     wider = (max(counts) / max(1, min(counts))) ** (2 / len(counts))
@@ -172,12 +172,12 @@ async def rehearse_debates(
     calls: int = MOST_CALLS,
     past: Past | None = None,
 ) -> list[Size]:
-    """Return the sizes of as many rehearsals as make ``calls`` calls, beside those of the ``past``.
+    """Return the sizes of rehearsals with ``calls`` calls in total, not counting calls of the ``past``.
 
-    Of a protocol that can end early, both ends are rehearsed.
+    If the protocol can end early, both ends are rehearsed.
 
-    A few are enough where they differ by one call at most, and those do, too, in which every choice
-    is the first one, or the last one: chance may miss a way out that is seldom taken.
+    A few rehearsals are enough if they differ by at most one call. Two more always take the first
+    or the last choice, and must agree, too: chance may miss a way that is rarely taken.
     """
     context = context.model_copy(update={"cache": False, "replay": False})
     early = chosen.protocol.early
@@ -192,7 +192,7 @@ async def rehearse_debates(
     async def rehearse(seed: int, draw: Draw = "chance") -> Size:
         rehearsal = Rehearsal(context, seed, draw, words, past)
         walk = _rehearse(chosen, graph_input, context, rehearsal)
-        # Outside of a host's thread, and where no tracer listens.
+        # In an empty context: outside a host's thread, and unseen by tracers.
         return await asyncio.create_task(walk, context=Context())
 
     sizes: list[Size] = []
@@ -243,8 +243,8 @@ async def _rehearse(
 def pace_of(runs: Iterable[RunFolder], models: Collection[str], protocol: str = "") -> Pace:
     """Return the pace of the first of ``runs`` in which one of ``models`` answered.
 
-    Of a run by another protocol than ``protocol`` the seconds of a token carry over, and not those
-    of a call.
+    From a run by another protocol than ``protocol``, the seconds per token are used, not the
+    seconds per call.
     """
     for run in runs:
         try:
@@ -253,7 +253,7 @@ def pace_of(runs: Iterable[RunFolder], models: Collection[str], protocol: str = 
                 for call in run.calls()
                 if call.model in models and call.source == "model" and call.error is None
             ]
-        except RunFolderError:  # `show` says what is wrong with it
+        except RunFolderError:  # `show` reports the fault
             continue
         if calls:
             texts = [text for call in calls for text in _texts(_parse_reply(call))]
@@ -273,7 +273,7 @@ def _parse_reply(call: Call) -> JsonValue:
 
 
 def _texts(value: JsonValue) -> list[str]:
-    """Return the texts in a reply; one word is a label or an id."""
+    """Return the texts in a reply; skip single words, which are labels or ids."""
     if isinstance(value, str):
         return [value] if " " in value.strip() else []
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

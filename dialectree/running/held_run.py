@@ -1,7 +1,7 @@
-"""Hold a run from the moment its files are opened until its record is complete.
+"""Hold a run from the opening of its files until its record is complete.
 
-Two drive runs: we, from the beginning to the end (:mod:`runner`), and a host's graph, step by step
-(:mod:`hosted`). What begins, what is told and how a run ends is the same for both.
+Runs are driven by us, from beginning to end (:mod:`runner`), or by a host's graph, step by step
+(:mod:`hosted`). Beginning, events and end are the same for both.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from dialectree.text import line
 Watch = Callable[[Event], None]
 
 GRACE_S = 5.0
-"""Seconds that a cancelled run waits for the calls under way."""
+"""Seconds that a cancelled run waits for its active calls."""
 UNWIND_S = 1.0
-"""Seconds that calls have to end once they are given up."""
+"""Seconds that cancelled calls get to end."""
 
 
 class HeldRun(Run):
     """A run with its record, its folder and its journal.
 
     Args:
-        record: None: nothing is recorded, as where a model judges an evaluation.
-        keeper: Where events go; None until the files of an earlier part are found.
+        record: None if nothing is recorded, as when a model judges an evaluation.
+        keeper: The log of the events; None until the files of an earlier part are found.
     """
 
     journal: Journal | None
     watch: Watch | None = None
-    """Gets each event that says something new."""
+    """Gets each event with new content."""
 
     def __init__(
         self,
@@ -65,16 +65,16 @@ class HeldRun(Run):
             self.calibration, self.models = record.calibration, record.models
         self.hear = self._hear
         self.own_budget = budget is None
-        """Whether the run reports what its budget was exceeded by; else whoever shares it does."""
+        """True if the run itself reports an exceeded budget; a shared budget is reported elsewhere."""
         self.untold: list[Event] = []
-        """Events on the whole run that were kept and not yet shown."""
+        """Events of the whole run that were kept but not yet shown."""
         self._files: AbstractContextManager[None] | None = None
         self._began = clock.seconds()
 
-    # What is told
+    # Events
 
     def tell(self, event: Event) -> None:
-        """Keep an event of the whole run, and show it if it says something new."""
+        """Keep an event of the whole run, and show it if its content is new."""
         if self.keeper is not None and self.keeper.tell(event):
             self.show(event)
 
@@ -84,7 +84,7 @@ class HeldRun(Run):
             self.watch(event)
 
     def show_untold(self) -> None:
-        """Show the events that were kept in a thread."""
+        """Show the events that were kept from a thread."""
         untold, self.untold = self.untold, []
         for event in untold:
             self.show(event)
@@ -96,59 +96,59 @@ class HeldRun(Run):
         return event.n
 
     def tell_of_run(self, kind: EventKind, data: Mapping[str, JsonValue], node: str = "0") -> None:
-        """Tell an event of the whole run, or of another ``node``."""
+        """Record an event of the whole run, or of another ``node``."""
         assert self.record is not None
         self.tell(event_of(self.record, kind, data, node))
 
     def tell_who_is_asked(self, payload: Payload) -> None:
-        """Tell that a person is asked."""
+        """Record that a person is asked."""
         self.tell_of_run("asked", interrupt_summary(payload), payload["node"])
 
     def tell_beginning(self, expected: tuple[int, int] | None = None) -> None:
-        """Tell what is debated, and how; ``expected`` are the calls that were estimated."""
+        """Record the beginning: input and settings; ``expected`` are the estimated calls."""
         assert self.record is not None
         fields = {"protocol", "method", "input", "models", "settings"}
         head = self.record.model_dump(mode="json", include=fields)
         self.tell_of_run("began", head if expected is None else {**head, "estimate": [*expected]})
 
-    # The files. What is not asynchronous waits for them: in a thread.
+    # The files. Synchronous methods wait for files, so they run in a thread.
 
     def lock(self, folder: RunFolder, within_s: float = 0) -> None:
-        """Lock the folder of the run, waiting ``within_s`` seconds at most.
+        """Lock the folder of the run; wait at most ``within_s`` seconds.
 
         Raises:
-            RunFolderError: Another process works on the run.
+            RunFolderError: Another process is working on the run.
         """
         files = folder.lock(within_s)
         files.__enter__()
         self._files = files
 
     def open(self, folder: RunFolder, within_s: float = 0) -> None:
-        """Lock the folder of the run, and read its journal; :meth:`close_files` gives it back."""
+        """Lock the folder of the run, and read its journal; :meth:`close_files` releases it."""
         self.lock(folder, within_s)
         self.read_journal(folder)
 
     def read_journal(self, folder: RunFolder) -> None:
-        """Answer from the journal in ``folder`` what it holds, and keep every call there."""
+        """Use the journal in ``folder`` to answer calls, and to keep new ones."""
         self.use(folder.journal())
         self.sources_at = folder.path / SOURCES
 
     def take_up(self, folder: RunFolder, record: RunRecord) -> None:
-        """Go on with a run that was broken off, and keep the events that say so."""
+        """Go on with an interrupted run, and keep the events that say so."""
         for event in [*folder.resumption(record)]:
             folder.tell(event)
             self.untold.append(event)
         record.status, record.ended, record.notices = "running", None, []
-        folder.write_record(record)  # in case it is killed
+        folder.write_record(record)  # in case the process is killed
 
     async def leave(
         self, failure: BaseException | None = None, *, finished: bool = False
     ) -> BaseException | None:
-        """Wait for the calls under way and close the files; return what broke the run off.
+        """Wait for active calls and close the files; return the error that ended the run.
 
-        A run that is ``finished`` or that failed has its record completed. A cancelled one gives
-        its calls up after :data:`GRACE_S` seconds, or when it is cancelled again, and has its
-        record all the same.
+        The record of a ``finished`` or failed run is completed. A cancelled run cancels its calls
+        after :data:`GRACE_S` seconds, or when it is cancelled again, and its record is completed,
+        too.
         """
         cancelled = isinstance(failure, asyncio.CancelledError)
         while True:
@@ -182,7 +182,7 @@ class HeldRun(Run):
                 if journal is not None:
                     self.journal = self.log = None
                     journal.close()
-            except Exception as error:  # the disk does not have all lines
+            except Exception as error:  # some lines are not on the disk
                 failure = error
             if record is not None and keeper is not None:
                 usage = record.usage
@@ -205,20 +205,20 @@ class HeldRun(Run):
         return failure
 
     def find_notices(self, *, finished: bool) -> list[str]:
-        """Return lines for the record on what the run did without, or beyond its budget."""
+        """Return lines for the record on missing inputs and on an exceeded budget."""
         return [*self.notices, *(self.budget.overrun() if finished and self.own_budget else [])]
 
     def compare(self) -> None:
-        """Add to the record of a contest what it changed."""
+        """Add the effect of a contest to its record."""
 
     def tell_end(self, record: RunRecord, keeper: RunFolder | Unkept) -> None:
-        """Keep the event that says how the run ended."""
+        """Keep the event of the run's end."""
         ended = record.model_dump(mode="json", include={"status", "usage", "notices"})
         self.untold.append(event_of(record, "ended", ended))
         keeper.tell(self.untold[-1])
 
     def close_files(self) -> None:
-        """Give the folder back."""
+        """Close the files and unlock the folder."""
         journal, files = self.journal, self._files
         self.journal = self._files = None
         try:
@@ -232,9 +232,9 @@ class HeldRun(Run):
 def create_folder(
     record: RunRecord, runs: Path, *client_folders: Path, folder: RunFolder | None = None
 ) -> RunFolder:
-    """Give a run that begins its folder in ``runs``, or ``folder``, with the texts of its sources.
+    """Create the folder of a new run in ``runs``, or use ``folder``; add the texts of its sources.
 
-    ``client_folders`` are folders with the texts that a client gave.
+    ``client_folders`` contain the texts that a client gave.
     """
     texts = locate_sources(record.sources, *client_folders) if record.sources else ()
     folder = folder or RunFolder.create(runs, record.run_id or None)
@@ -242,17 +242,17 @@ def create_folder(
     record.set_folder(folder.path)
     if texts:
         keep_sources(texts, folder)
-    folder.write_record(record, sync=False)  # the disk has it before the first call is made
+    folder.write_record(record, sync=False)  # it is synced before the first call
     return folder
 
 
 def event_of(record: RunRecord, kind: EventKind, data: Mapping[str, JsonValue], node: str = "0") -> Event:
-    """Return an event of the run of ``record``, by default of the whole run."""
+    """Return an event of the run of ``record``, by default at the root."""
     return Event(t=clock.stamp(), run_id=record.run_id, node=node, kind=kind, data={**data})
 
 
 def missing_in_input(record: RunRecord) -> list[str]:
-    """Return what is missing in the papers and sources of a run, a line each."""
+    """Return a line on each missing part of the papers and sources of a run."""
     papers: Any = record.input.get("papers") or []
     return source_notices([*papers, *record.sources])
 
@@ -260,7 +260,7 @@ def missing_in_input(record: RunRecord) -> list[str]:
 def complete(
     record: RunRecord, kept_in: RunFolder | Unkept, ended: BaseException | None, notices: Iterable[str] = ()
 ) -> None:
-    """Fold the events into the record, and write there how the run ended."""
+    """Fold the events into the record, and write how the run ended."""
     took = record.usage.model_dump(include={"wall_s", "embedding_s"})
     kept_in.tell_of(record, kept_in.list_logged_events())
     record.usage = record.usage.model_copy(update=took)

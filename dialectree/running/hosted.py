@@ -1,8 +1,8 @@
 """Keep the runs that a host drives: a LangGraph server, an agent, a graph of somebody's own.
 
 The first step of a protocol's graph begins such a run and writes its id and its settings into the
-thread's state. The steps after it take the run up by them, in this process or in another one. On a
-server, and where a folder of runs is named, it has an ordinary folder of a run.
+thread's state. Later steps resume the run from there, in this process or in another one. On a
+server, or if a folder of runs is named, the run has an ordinary folder.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ from dialectree.system.platform_internals import on_a_server, read_state
 from dialectree.text import line
 
 IDLE_S = 2.0
-"""Seconds between two steps after which the folder is given back: the host may have stopped."""
+"""Seconds without a step after which the folder is released: the host may have stopped."""
 WAIT_S = 10.0
-"""Seconds that a run waits for the process that had it before."""
+"""Seconds that a run waits for another process to release its folder."""
 _RESTING = 256
 NO_MODEL = (
     "no model is named: put `model` (such as openai:NAME) into the context of the run or of its "
@@ -72,12 +72,12 @@ _nowhere = Path()
 _folder: ContextVar[Path | None] = ContextVar("folder", default=None)
 _active: dict[str, HostedRun] = {}
 _resting: OrderedDict[str, HostedRun] = OrderedDict()
-"""Runs without a folder that a host may go on with, the latest last."""
+"""Runs without a folder that a host may continue, the latest last."""
 
 
 @contextmanager
 def keeping(runs: str | Path | None) -> Iterator[None]:
-    """Keep the runs that graphs begin in here in the folder ``runs``; None: nowhere."""
+    """Inside the block, keep new runs of graphs in the folder ``runs``; None: in no folder."""
     token = _folder.set(_nowhere if runs is None else Path(runs))
     try:
         yield
@@ -96,7 +96,7 @@ def _runs() -> Path | None:
 class HostedRun(HeldRun):
     """A run that a host drives; see :func:`begin_run` and :func:`find_run`.
 
-    Its files are open while its steps follow one another. Where the host stops, for a person or for
+    Its files are open while steps follow one another. When the host stops, for a person or for
     good, they are closed, so that another process can go on.
     """
 
@@ -115,18 +115,18 @@ class HostedRun(HeldRun):
         super().__init__(key, context, record, keeper, budget=budget)
         self.own_budget = True
         self.key = key
-        """The id that the thread's state has."""
+        """The run's id in the thread's state."""
         self.control, self.method = runtime.control, method
         self.passed = passed
-        """What the host passed to the graph."""
+        """The context that the host passed to the graph."""
         self.ignored = find_ignored(passed, type(context))
-        """The settings of other protocols in there."""
+        """The settings of other protocols in that context."""
         if method is not None and isinstance(keeper, Unkept):
             self.log = keeper.append
         self.sources: Sequence[Any] = ()
         """The sources as the graph takes them."""
         self.owner = None if record is None else record.owner
-        """The client of a server whose run it is."""
+        """The client of a server who owns the run."""
         self._opening = asyncio.Lock()
         self._steps = 0
         self._stopped = False
@@ -138,23 +138,23 @@ class HostedRun(HeldRun):
         _active[key] = self
 
     def tell(self, event: Event) -> None:
-        """Keep an event of the whole run, and hand it to the host's stream."""
+        """Keep an event of the whole run, and send it to the host's stream."""
         if self.keeper is not None:
             self.keeper.tell(event)
             self.show(event)
 
     def show(self, event: Event) -> None:
-        """Hand an event of the whole run to the host's stream."""
+        """Send an event of the whole run to the host's stream."""
         self._write(event.model_dump(mode="json"))
 
     def build_thread_state(self) -> dict[str, Any]:
-        """Return what the thread's state has of the run."""
+        """Return the run's fields in the thread's state."""
         recorded = self.record.settings if self.record is not None else {}
         return {"id": self.run_id, "settings": recorded, "ignored": self.ignored}
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """Be the run, with its settings, of all that happens in here."""
+        """Make this run and its settings current inside the block."""
         tokens = host_run.set(self), of_the_run.set((self.passed, self.context))
         try:
             yield
@@ -164,7 +164,7 @@ class HostedRun(HeldRun):
 
     @asynccontextmanager
     async def step(self) -> AsyncIterator[None]:
-        """Do one step of the run, maybe beside others."""
+        """Enclose one step of the run; steps may run side by side."""
         self._steps += 1
         if self._idle is not None:
             self._idle.cancel()
@@ -180,9 +180,9 @@ class HostedRun(HeldRun):
             self._tell_requests(stop)
             raise
         except (Exception, asyncio.CancelledError) as error:
-            await self._give_up(error)  # at once: LangGraph does not wait for the steps beside it
+            await self._give_up(error)  # at once: LangGraph does not wait for steps side by side
             if isinstance(error, Halted) and isinstance(self._failure, Exception):
-                raise self._failure from None  # why this step was halted
+                raise self._failure from None  # the reason why this step was halted
             raise
         finally:
             self._steps -= 1
@@ -190,23 +190,23 @@ class HostedRun(HeldRun):
                 await self.rest()
 
     def _tell_requests(self, stop: GraphBubbleUp) -> None:
-        """Tell once of each request for which a person is asked."""
+        """Record each request to a person once."""
         for request in stop.args[0] if isinstance(stop, GraphInterrupt) else ():
             value: object = request.value
             if self.record is None or request.id in self._asked or not is_request(value):
                 continue
-            self._asked.add(request.id)  # the stop of a debate inside another one passes both
+            self._asked.add(request.id)  # the stop of an inner debate also passes the outer one
             self.tell_who_is_asked(payload_of(value))
 
     async def rest(self) -> None:
-        """Do what there is to do while no step is under way."""
+        """Release the files while no step is active."""
         if self._stopped:
             await self._leave(None)
         else:
             self._idle = asyncio.get_running_loop().call_later(IDLE_S, self._wait_no_longer)
 
     async def _give_up(self, error: BaseException) -> None:
-        """Leave the record of a run that failed or was cancelled, even if it is cancelled again."""
+        """Complete the record of a failed or cancelled run, even if it is cancelled again."""
         if _active.get(self.key) is self:
             del _active[self.key]
             self._failure = error
@@ -223,7 +223,7 @@ class HostedRun(HeldRun):
         self._leaving = asyncio.ensure_future(self._leave(None))
 
     async def finish(self) -> dict[str, Any]:
-        """Complete the record; return what the thread's state has of the run from here on."""
+        """Complete the record; return the run's final fields in the thread's state."""
         await self._leave(None, finished=True)
         record = None
         if self.record is not None:
@@ -231,7 +231,7 @@ class HostedRun(HeldRun):
         return {"run": self.build_thread_state(), "run_id": self.run_id, "record": record}
 
     async def _leave(self, failure: BaseException | None, *, finished: bool = False) -> None:
-        """Close the files, and say in the record how the run ended if it did."""
+        """Close the files, and complete the record if the run ended."""
         if _active.get(self.key) is self:
             del _active[self.key]
         if isinstance(self.keeper, Unkept):
@@ -243,14 +243,14 @@ class HostedRun(HeldRun):
         if ended is not None and ended is not failure:
             raise ended
 
-    # What follows waits for files: in a thread.
+    # The methods below wait for files, so they run in a thread.
 
     def _find(self) -> None:
-        """Find what was kept of the run before, and go on there."""
+        """Find the earlier files of the run, and go on there."""
         runs = _runs()
         folder = None if runs is None else _folder_of(runs, self.key, self.owner)
         if folder is None:
-            self.keeper = Unkept()  # what was told before is lost, and there is no record
+            self.keeper = Unkept()  # earlier events and the record are lost
             if self.method is not None:
                 self.log = self.keeper.append
                 self.models = list_role_models(speakers(self.method, self.context), {})
@@ -276,7 +276,7 @@ class HostedRun(HeldRun):
         self.run_id, self.record, self.keeper = record.run_id, record, folder
 
     def _fork(self, folder: RunFolder, record: RunRecord) -> RunFolder:
-        """Return the folder of a new run, which goes on from within a finished one."""
+        """Return the folder of a new run that continues from a step of a finished run."""
         new = RunFolder.create(folder.path.parent)
         update = {"run_id": new.run_id, "status": "running", "started": clock.stamp()}
         events = [event.model_copy(update={"run_id": new.run_id}) for event in folder.events()]
@@ -286,7 +286,7 @@ class HostedRun(HeldRun):
         return new
 
     def create(self, runs: Path) -> None:
-        """Give the run its folder."""
+        """Create the folder of the run."""
         assert self.record is not None
         client = self.owner if self.record.sources else None
         client_folders = [DOCUMENTS.require().locate_sent(client, runs)] if client else []
@@ -296,19 +296,19 @@ class HostedRun(HeldRun):
         self.keeper = folder
 
     def discard(self) -> None:
-        """Take the folder of the run away again."""
+        """Delete the folder of the run."""
         self.close_files()
         if isinstance(self.keeper, RunFolder):
             self.keeper.remove()
 
     def require_readable(self, sources: Sequence[Mapping[str, Any]]) -> None:
-        """Raise InputError for a document of somebody else; a client may write any digest here."""
+        """Raise InputError for another client's document, because clients may write any digest."""
         if self.owner and sources:
             runs = _runs() or _nowhere
             DOCUMENTS.require().require_own(self.owner, [*sources], runs, self.sources_at)
 
     def find_notices(self, *, finished: bool) -> list[str]:
-        """Return lines for the record, first on each setting of the host that changes nothing."""
+        """Return lines for the record, first on each setting of the host without effect."""
         of = self.record.method if self.record is not None else ""
         ignored = [
             f"{name}: {of} has no such setting, so it changes nothing" for name in sorted({*self.ignored})
@@ -323,9 +323,9 @@ async def begin_run(
     runtime: Runtime[Any],
     kind: type[ProtocolSettings],
 ) -> AsyncIterator[HostedRun]:
-    """Begin a run of ``method``; ``graph_input`` is what its graph takes.
+    """Begin a run of ``method`` with the input ``graph_input`` of its graph.
 
-    Its folder is there before anybody hears of it. A run whose input is refused leaves none.
+    Its folder exists before its id is published. A run with refused input leaves no folder.
     """
     context = settings(runtime, kind)
     if graph_input.get("sources"):
@@ -364,7 +364,7 @@ async def begin_run(
 def _read_host_sources(
     method: Method | None, sources: Any, owner: str | None, context: ProtocolSettings
 ) -> list[JsonValue]:
-    """Return the sources that a host gives to a graph; a server reads no file of a client's."""
+    """Return the sources that a host gives to a graph; a server reads no files that a client names."""
     if method is not None:
         method.require_grounded()
     reader, documents = find_reader(context), DOCUMENTS.require()
@@ -405,9 +405,9 @@ def _owner(runtime: Runtime[Any]) -> str | None:
 
 
 def _folder_of(runs: Path, key: str, owner: str | None) -> RunFolder | None:
-    """Return the folder of the run ``key`` if it is one of ``owner``.
+    """Return the folder of the run ``key`` if it belongs to ``owner``.
 
-    A client may write anything into the state of its thread: a path, or the run of another one.
+    A client may write anything into its thread's state: a path, or another client's run.
     """
     folder = RunFolder(runs / key)
     if not _RUN_ID.fullmatch(key) or not folder.exists():
@@ -416,14 +416,14 @@ def _folder_of(runs: Path, key: str, owner: str | None) -> RunFolder | None:
 
 
 def _require_model(method: Method | None, context: ProtocolSettings) -> None:
-    """Raise SettingsError where the embedded model would speak without being chosen."""
+    """Raise SettingsError if the embedded model would speak although nobody chose it."""
     models = {"": context.model} if method is None else method.models(context)
     if "model" not in context.model_fields_set and EMBEDDED in models.values():
         raise SettingsError(NO_MODEL)
 
 
 def find_run(method: Method | None, runtime: Runtime[Any], kind: type[ProtocolSettings]) -> HostedRun | None:
-    """Return the run that the thread's state names; None where it names none."""
+    """Return the run that the thread's state names, or None."""
     stored = read_state("run")
     if not stored:
         return None
@@ -444,9 +444,9 @@ def find_run(method: Method | None, runtime: Runtime[Any], kind: type[ProtocolSe
 
 
 def _resume_settings(runtime: Runtime[Any], kind: type[Own], stored: Mapping[str, Any]) -> Own:
-    """Return the settings of the run in a thread's state, but for those that the host names now.
+    """Return the settings of the run in a thread's state, with the changes that the host names now.
 
-    Its budgets held until it stopped.
+    Its budgets do not carry over.
     """
     recorded = {name: value for name, value in stored["settings"].items() if name not in BUDGETS}
     changes = find_changes(runtime.context, kind)
@@ -458,9 +458,9 @@ def _resume_settings(runtime: Runtime[Any], kind: type[Own], stored: Mapping[str
 
 
 def settings_of(runtime: Runtime[Any] | None, kind: type[Own]) -> Own:
-    """Return the settings of the run that a rule decides in.
+    """Return the settings of the run, for a rule.
 
-    Where somebody edits a thread's state there is no ``runtime``, and no model to be asked.
+    If somebody edits a thread's state, ``runtime`` is None, and no model is called.
     """
     stored = read_state("run")
     if not stored:

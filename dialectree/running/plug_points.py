@@ -1,4 +1,4 @@
-"""Where the parts plug in that read documents and that tell what came of a contest."""
+"""Define the plug points for reading documents and for the outcome of a contest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 WatchReading = Callable[[str, int, int], None]
-"""Is told what goes on (``reading``, ``indexing``), how many documents are done of how many."""
+"""Gets the activity (``reading``, ``indexing``), the number of finished documents, and their total."""
 Texts = Sequence[Any]
 """The texts of documents: paths of files, or documents in memory."""
 
@@ -28,14 +28,14 @@ class Documents(Protocol):
     def read_given(
         self, sources: Any, reading: WatchReading | None = None, reader: object = None
     ) -> list[JsonValue]:
-        """Return ``sources`` as a graph takes sources, and leave their texts in the cache; blocks.
+        """Return ``sources`` as a graph takes them, and put their texts into the cache; blocks.
 
-        ``reader`` takes the place of ours. Raises InputError for what cannot be read.
+        ``reader`` replaces our reader. Raises InputError for unreadable documents.
         """
         ...
 
     def locate_texts(self, sources: Iterable[Mapping[str, Any]], *folders: Path) -> Texts:
-        """Return the text of each source, from one of ``folders`` or the cache; or InputError."""
+        """Return the text of each source, from ``folders`` or the cache; raise InputError if missing."""
         ...
 
     def keep_texts(self, texts: Texts, folder: RunFolder) -> None:
@@ -43,11 +43,11 @@ class Documents(Protocol):
         ...
 
     def find_segment(self, source: Mapping[str, Any], number: int, texts: Path) -> str:
-        """Return the text of a segment of a source; InputError where it has no such number."""
+        """Return the text of a segment of a source; raise InputError for an unknown number."""
         ...
 
     def require_unchanged(self, record: RunRecord, reader: object = None) -> None:
-        """Raise InputError for files that say something else than when the run began."""
+        """Raise InputError for files that changed since the run began."""
         ...
 
     def locate_sent(self, owner: str, runs: Path) -> Path:
@@ -55,7 +55,7 @@ class Documents(Protocol):
         ...
 
     def keep_sent(self, owner: str, sources: Iterable[Any], runs: Path) -> None:
-        """Keep what the client ``owner`` sent, so that it can name it by its digest."""
+        """Keep the documents that the client ``owner`` sent, so that it can name them by digest."""
         ...
 
     def require_own(self, owner: str, sources: Any, runs: Path, at: Path | None = None) -> None:
@@ -67,7 +67,7 @@ DOCUMENTS: PlugPoint[Documents] = PlugPoint("documents", "arguing from sources")
 
 
 def locate_sources(sources: Sequence[Mapping[str, Any]], *folders: Path) -> Texts:
-    """Return the texts of a run's sources, from ``folders`` or the cache; or InputError."""
+    """Return the texts of a run's sources, from ``folders`` or the cache; raise InputError if missing."""
     return DOCUMENTS.require().locate_texts(sources, *folders) if sources else ()
 
 
@@ -78,10 +78,10 @@ def keep_sources(texts: Texts, folder: RunFolder) -> None:
 
 
 class Outcomes(Protocol):
-    """What the part ``contests`` tells of what came of a contest."""
+    """The part ``contests``, which describes the outcome of a contest."""
 
     def compare_runs(self, old: RunRecord, new: RunRecord) -> Contest:
-        """Return the contest that ``new`` is, with what it moved."""
+        """Return the contest of the run ``new``, with the verdicts that it changed."""
         ...
 
     def describe_changes(
@@ -89,7 +89,7 @@ class Outcomes(Protocol):
     ) -> Iterator[Event]:
         """Yield the events about the nodes that the overrides concern.
 
-        ``met`` are the ids of the overrides that had a place in the debate.
+        ``met`` are the ids of the overrides that were applied in the debate.
         """
         ...
 

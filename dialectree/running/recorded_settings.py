@@ -34,9 +34,9 @@ _PACKAGES = ("dialectree", "langgraph", "langchain-core", "langchain-openai", "p
 
 
 def dump_settings(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
-    """Return the settings as a record keeps them, with the defaults of the day.
+    """Return the settings as a record keeps them, with today's defaults.
 
-    Settings that the method does not read are left out, and so are the models of other roles.
+    Omits settings that the method does not read, and models of other roles.
     """
     recorded = chosen.reads().union(SHARED)
     jurors = recorded.intersection(juries(type(context)).values())
@@ -70,7 +70,7 @@ def _inner(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
 
 
 def names(speaker: object) -> JsonValue:
-    """Return a model, or each of a table or a list, as a record names it."""
+    """Return the recorded name of a model, or of each model in a table or a list."""
     if isinstance(speaker, dict):
         return {role: names(value) for role, value in speaker.items()}
     if isinstance(speaker, list):
@@ -81,46 +81,46 @@ def names(speaker: object) -> JsonValue:
 def read_run_settings(
     record: RunRecord, new_settings: Mapping[str, Any], *, in_runs_folder: bool = False
 ) -> ProtocolSettings:
-    """Return the settings of a run, changed by those ``new_settings`` and without its budgets.
+    """Return the settings of a run with ``new_settings``, and without its budgets.
 
-    ``in_runs_folder`` says that the run lies in the folder of runs that is in use.
+    ``in_runs_folder`` says if the run is in the current folder of runs.
     """
     kind = protocol(record.protocol).settings
     values = {name: value for name, value in record.settings.items() if name not in BUDGETS}
     if new_settings.get("replay"):
-        values.pop("cache", None)  # a run without the cache is replayed from its own calls
+        values.pop("cache", None)  # a run without the cache is replayed from its journal
     lender = f"{record.run_id}/run.json" if record.owner is None else CLIENT
     try:
         return read_settings(kind, values, lender, new_settings, own_run=in_runs_folder)
     except SettingsError as error:
-        build_settings(kind, **new_settings)  # raises where the record is not to blame
+        build_settings(kind, **new_settings)  # raises if the fault is not in the record
         raise SettingsError(f"{record.run_id}/run.json, settings: {error}") from None
 
 
-def require_models_and_limits(settings: Mapping[str, Any], action: str = "a contest is reckoned") -> None:
-    """Raise InputError for a setting that would make another debate of a run."""
+def require_models_and_limits(settings: Mapping[str, Any], action: str = "a contest keeps") -> None:
+    """Raise InputError for a setting that would make a different debate."""
     models = {
         name for declaration in load_protocols().values() for name in juries(declaration.settings).values()
     }
     debate_settings = list_all_setting_names() - {*SHARED} - models - _code() | {"seed", "calibration"}
     if refused_settings := sorted(settings.keys() & debate_settings):
-        raise InputError(f"`{refused_settings[0]}`: {action} with the settings of its run")
+        raise InputError(f"`{refused_settings[0]}`: {action} the settings of its run; leave it out")
 
 
 def _code() -> set[str]:
-    """Return the settings that name code, which a run's record does not name for anybody."""
+    """Return the names of the settings that name code, which a record never sets."""
     kinds = [declaration.settings for declaration in load_protocols().values()]
     return {name for kind in kinds for name in find_marked_fields(kind, kind.model_fields, "code")}
 
 
 def without_models(record: RunRecord, new_settings: Mapping[str, Any]) -> ProtocolSettings:
-    """Return the settings of a run in which no model is asked: its journal has every reply."""
+    """Return settings for a run without models, because its journal has every reply."""
     nobody = make_placeholder_models(protocol(record.protocol).settings, record.settings)
     return read_run_settings(record, {**nobody, **new_settings, "cache": True, "replay": True})
 
 
 def make_placeholder_models(kind: type[ProtocolSettings], recorded: Mapping[str, Any]) -> dict[str, Any]:
-    """Return models for ``recorded`` settings of a run in which none is asked.
+    """Return placeholders for the models in ``recorded`` settings, for a run that calls no model.
 
     A jury keeps its number of judges.
     """
@@ -135,23 +135,23 @@ def make_placeholder_models(kind: type[ProtocolSettings], recorded: Mapping[str,
 
 
 def speakers(chosen: Method, context: ProtocolSettings) -> dict[str, Spec]:
-    """Return the spec of every role; raise an error for a wrong spec, price or address.
+    """Return the spec of every role; check specs, prices and addresses.
 
-    Raises MissingPackage for a model of this machine whose packages are not installed, and
-    SettingsError for a model file that cannot be used.
+    Raises MissingPackage for a local model whose packages are not installed, and SettingsError for
+    a model file that cannot be used.
     """
     if "embeddings" in chosen.reads() and isinstance(context, RetrievalSettings):
         context.require_embeddings()
     specs = {role: resolve(speaker, context) for role, speaker in chosen.models(context).items()}
     require_prices(context, (spec.name for spec in specs.values()))
     for model in {spec.model for spec in specs.values() if spec.provider == "local"}:
-        if not context.replay:  # a replay asks no model
+        if not context.replay:  # a replay calls no model
             LOCAL_MODELS.require().require(model)
     return specs
 
 
 def list_role_models(specs: Mapping[str, Spec], before: Mapping[str, str]) -> dict[str, str]:
-    """Return the models of every role: those that spoke in it ``before``, then its own."""
+    """Return the models of every role: those that spoke ``before``, then the current one."""
     models = {role: model.split(", ") for role, model in before.items()}
     return {
         role: ", ".join(dict.fromkeys([*models.get(role, []), spec.address])) for role, spec in specs.items()
@@ -159,16 +159,16 @@ def list_role_models(specs: Mapping[str, Spec], before: Mapping[str, str]) -> di
 
 
 def restrict_to_called_roles(models: Mapping[str, str], calls: Iterable[Call]) -> dict[str, str]:
-    """Return those of a record's ``models`` whose roles made one of ``calls``."""
+    """Return the entries of ``models`` whose roles made one of ``calls``."""
     called_roles = {name for call in calls for name in (call.role, f"{call.role}_{call.speaker}".lower())}
     return {role: model for role, model in models.items() if role in called_roles}
 
 
 def calibration(chosen: Method, context: ProtocolSettings, models: Mapping[str, str]) -> list[Calibration]:
-    """Return what the file of ``context`` says of the confidences of a run; empty without one.
+    """Return the calibrations for a run from the file in ``context``; empty without a file.
 
-    The record keeps it, and no path, so that a run that goes on reads no file. Raises InputError
-    for a file that does not hold for the run.
+    The record keeps the calibrations, not the path, so that a resumed run reads no file. Raises
+    InputError for a file that is not for this run.
     """
     if context.calibration is None:
         return []

@@ -20,19 +20,19 @@ from dialectree.system import clock
 
 _SECONDS_A_WORD = 0.1
 _LONGEST_S = 55.0
-"""Seconds that a whole debate plays at most; start and reports take some more."""
+"""Most seconds of the playback of a debate, without start and reports."""
 
 
 @dataclass
 class Playback(Started):
-    """A run that is there already, and whose events are told once more."""
+    """A finished run whose events are played again."""
 
     events: Sequence[Event] = ()
     paced: bool = False
-    """Whether there is a pause after each turn, by the number of its words."""
+    """Whether to pause after each turn, by the number of its words."""
 
     async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
-        """Tell ``watch`` the events, with their pauses; an interrupt skips the rest of these."""
+        """Pass the events to ``watch``, with pauses; an interrupt skips the remaining pauses."""
         words = [count_words(self.record, event) for event in self.events]
         a_word = min(_SECONDS_A_WORD, _LONGEST_S / max(sum(words), 1)) if self.paced else 0.0
         for event, read in zip(self.events, words, strict=True):
@@ -47,14 +47,14 @@ class Playback(Started):
 
 
 def count_words(record: RunRecord, event: Event) -> int:
-    """Return how many words of ``event`` are read."""
+    """Return the number of words of ``event`` that a person reads."""
     return len(turns.text(record, event.turn()).split()) if event.kind == "spoke" else 0
 
 
 def _as_read(events: Sequence[Event]) -> list[Event]:
-    """Return ``events`` as one reads a tree: a node's first turns, its children, its last turns.
+    """Return ``events`` in reading order: a node's first turns, its children, its last turns.
 
-    In a debate the children speak at the same time.
+    In the debate itself the children speak at the same time.
     """
     first_below: dict[str, int] = {}
     for place, event in enumerate(events):
@@ -78,16 +78,16 @@ class Recording(NamedTuple):
 
     @property
     def about(self) -> str:
-        """Return which real model spoke, when, on what, and what it shows; "" where none did."""
+        """Return the real model, the date, the topic and the point of the recording; "" if handwritten."""
         about = self.folder / "about.txt"
         return about.read_text(encoding="utf-8").strip() if about.is_file() else ""
 
 
 def find_recordings(protocol: Protocol) -> dict[str, Path]:
-    """Return the folders of the recorded debates of a protocol, by the name that plays each.
+    """Return the folders of the recorded debates of a protocol, by their names for ``demo``.
 
-    The first one has the protocol's own name. Others are those of real models, in folders beside it
-    such as ``demo_copied``, which is played as ``tsd_copied``.
+    The first one has the protocol's own name. Others are of real models, in folders next to it: the
+    folder ``demo_copied`` is played as ``tsd_copied``.
     """
     if not protocol.demo or protocol.file(f"{protocol.demo}/run.json") is None:
         return {}
@@ -97,7 +97,7 @@ def find_recordings(protocol: Protocol) -> dict[str, Path]:
 
 
 def list_recordings() -> dict[str, Recording]:
-    """Return the recorded debates that protocols ship, by the name that plays each."""
+    """Return the recorded debates that protocols ship, by their names for ``demo``."""
     return {
         name: Recording(protocol, folder)
         for protocol in load_protocols().values()
@@ -106,16 +106,16 @@ def list_recordings() -> dict[str, Recording]:
 
 
 def play(name: str, runs: Path, *, paced: bool) -> Playback:
-    """Copy the recorded debate of a protocol into ``runs``, as a run of its own, to be played.
+    """Copy the recorded debate of a protocol into ``runs``, as a new run to play.
 
-    Raises InputError with the names there are for a protocol without one.
+    Raises InputError, with the known names, for a protocol without a recording.
     """
     recordings = list_recordings()
     if name not in recordings:
-        raise InputError(f"{name}: there is no recorded debate of it; {', '.join(recordings)} have one")
+        raise InputError(f"{name}: no such recorded debate; choose from {', '.join(recordings)}")
     recording = RunFolder(recordings[name].folder)
     record, calls = recording.record(), recording.ledger()
-    # No model starts now that did when it was recorded.
+    # Skip the starting of models, which happened only at the recording.
     events = [event for event in recording.events() if event.data.get("why") != "starting"]
     folder, now = RunFolder.create(runs), clock.stamp()
     record.run_id, record.started, record.ended = folder.run_id, now, now

@@ -1,7 +1,7 @@
-"""Rehearse a debate: its graph runs, and each reply is made up from the schema of the request.
+"""Rehearse a debate: run its graph, and make up each reply from the schema of the request.
 
-No model is asked, and no cache or budget takes part. The calls that the graph makes, and the
-lengths of their messages, are what a rehearsal is for.
+A rehearsal calls no model, and uses no cache and no budget. It finds the calls that the graph
+makes, and the lengths of their messages.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ from dialectree.records.journal import Journal, Retrievals
 from dialectree.system import chance
 
 Draw = Literal["chance", "least", "most"]
-"""How choices and numbers are drawn: by chance, or always the first and least, or last and most."""
+"""The way to draw choices and numbers: by chance, always first and least, or always last and most."""
 WORDS = 12
-"""Words of a made-up text, where no run shows how long the model's texts are."""
+"""Words of a made-up text, if no run shows the length of the model's texts."""
 _ITEMS = (2, 4)
-"""Items of a list to which the schema sets no limits."""
+"""Least and most items of a list without limits in the schema."""
 _DRAWS = 20
-"""Replies drawn for one call until one can be used."""
+"""Most draws for one call until a reply is valid."""
 _SHOWN = 1500
-"""Characters at the end of a prompt; a made-up text consists of the words in them."""
+"""Characters at the end of a prompt whose words form made-up texts."""
 
 
 Past = tuple[Journal, Sequence[Override], Path]
-"""What a contest knows before its first call: its calls, what persons changed, and the folder with
+"""The past of a contest before its first call: its calls, the persons' changes, and the folder with
 the texts of its sources."""
 
 
 def _make_documents(query: str) -> list[Document]:
-    """Return made-up texts of the usual length, others for another query."""
+    """Return made-up texts of the usual length, different for each query."""
     sentence = f"{query[:80]} and some more words of a sentence that was never written"
     return [Document(f"{n}: {sentence}. " * 3, metadata={"source": f"{n}"}) for n in range(8)]
 
 
 class Rehearsal(Run):
-    """A run that makes up its replies, the same for the same seed. ``calls`` is its ledger."""
+    """A run with made-up replies, which depend only on the seed. ``calls`` is its ledger."""
 
     def __init__(
         self,
@@ -72,15 +72,15 @@ class Rehearsal(Run):
         self.calls: list[Call] = []
         self.events: list[Event] = []
         self.slots = context.concurrency
-        """Requests that the models take at once."""
+        """Requests that the models accept at once."""
         self.hear = self._hear
         self._seed, self._words = seed, words
         self._draw: Draw = draw
 
     async def call(self, asking: Asking) -> Call:
-        """Return a made-up call. If no draw can be used, it is repaired as in a real run.
+        """Return a made-up call. If no draw is valid, it is repaired as in a real run.
 
-        In a contest a person's change goes first, then the journal, as in a real run.
+        In a contest, use a person's change first, then the journal, as in a real run.
         """
         if (past := self._find_override_reply(asking) or self._past(asking)) is not None:
             if past.error is not None:
@@ -94,7 +94,7 @@ class Rehearsal(Run):
 
     @property
     def retrievals(self) -> Retrievals:
-        """Return what the past of the run was told, and what is made up."""
+        """Return the past retrievals of the run, with made-up ones added."""
         return self._retrievals
 
     def endpoint(self, spec: Spec) -> Endpoint:
@@ -102,7 +102,7 @@ class Rehearsal(Run):
         return Endpoint(spec)
 
     def _draw_call(self, asking: Asking, attempt: int) -> Call:
-        """Return a call by one draw. Only the first one is extreme, if any is."""
+        """Return a call by one draw. Only the first attempt may be extreme."""
         request = asking.adapt_to_prompt_form()
         prompt = "\n".join(content for _, content in request.messages)
         random = chance.draws(self._seed, *asking.place.spot(), asking.repair, attempt)
@@ -117,13 +117,13 @@ class Rehearsal(Run):
         return asking.call(done, "", "model")
 
     async def answers(self, requests: Mapping[str, Payload]) -> dict[str, str]:
-        """Return what a person answers to each request, by its id."""
+        """Return a made-up answer of a person to each request, by the request's id."""
         if self.journal is not None:
             return await answer_requests(requests, self.journal, self._answer, self.changes)
         return {name: self._answer(request) for name, request in requests.items()}
 
     def _answer(self, payload: Payload) -> str:
-        """Return what a person might answer: one of the labels, or a few words."""
+        """Return a possible answer of a person: one of the labels, or a few words."""
         random = chance.draws(self._seed, "person", payload["node"], payload["kind"])
         return random.choice(payload.get("labels", "all of them").split(", "))
 
@@ -133,7 +133,7 @@ class Rehearsal(Run):
 
 
 def tokens(characters: int) -> int:
-    """Return the tokens of a text by its length: four characters each."""
+    """Return the tokens of a text from its length: four characters a token."""
     return -(-characters // 4)
 
 
@@ -146,14 +146,14 @@ class ReplyMaker:
         self._vocabulary, self._words = vocabulary or ["word"], words
 
     def value(self, schema: Mapping[str, Any]) -> JsonValue:
-        """Return a value that fits ``schema``, which is one of ``models.asking``."""
+        """Return a value that fits ``schema``, a schema of ``models.asking``."""
         if "const" in schema:
             constant: JsonValue = schema["const"]
             return constant
         if "enum" in schema:
             choices: list[JsonValue] = schema["enum"]
             return choices[self._draw_integer(0, len(choices) - 1)]
-        if "anyOf" in schema:  # a value or null: most models give the value
+        if "anyOf" in schema:  # a value or null: most models give a value
             return self.value(next(branch for branch in schema["anyOf"] if branch.get("type") != "null"))
         match schema.get("type"):
             case "object":
@@ -186,7 +186,7 @@ class ReplyMaker:
         return [self.value(schema["items"]) for _ in range(self._draw_integer(low, high))]
 
     def _text(self, schema: Mapping[str, Any]) -> str:
-        """Return words by chance, whatever else is drawn: two texts must not be the same."""
+        """Return random words with every ``draw``, because two texts must differ."""
         shortest: int = schema.get("minLength", 0)
         longest: int | None = schema.get("maxLength")
         count = self._random.randint(-(-self._words // 2), self._words * 3 // 2)

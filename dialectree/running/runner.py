@@ -1,7 +1,7 @@
 """Run a protocol: from the user's input, through its graph, to a record in a folder.
 
-The folder alone is enough to go on after a crash. A resumed run walks the graph from its start and
-gets its answers from the journal, so the same events are told again and change nothing.
+The folder is enough to go on after a crash. A resumed run walks the graph from its start and takes
+replies from the journal; its events repeat, and the repeated ones have no effect.
 """
 
 from __future__ import annotations
@@ -53,25 +53,25 @@ from dialectree.system.loop import finish_in_thread
 
 @dataclass
 class Started:
-    """A run that has its folder."""
+    """A run with a folder, ready to be conducted."""
 
     folder: RunFolder
     record: RunRecord
     method: Method
     context: ProtocolSettings
     budget: Budget | None = None
-    """A budget that several runs share; None: the run's own, by its settings."""
+    """A budget that several runs share; None: the run's own budget, from its settings."""
     expected: tuple[int, int] | None = None
-    """The least and the most calls that were estimated; None where nothing was."""
+    """The estimated least and most calls; None without an estimate."""
     refusal: DialectreeError | None = None
-    """Why no model can be asked. The run ends with it if one has to be."""
+    """The reason why models cannot be called. A run that needs a call ends with this error."""
 
     def __post_init__(self) -> None:
-        """Tell the record where it lies."""
+        """Tell the record its folder."""
         self.record.set_folder(self.folder.path)
 
     async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
-        """Walk the graph to its end and complete the record, however it ends.
+        """Walk the graph to its end and complete the record, even after an error.
 
         ``ask`` answers for a person, and ``watch`` gets every event. A finished run stays as it is.
         Raises Halted, ModelUnavailable or InputError with the record already on disk.
@@ -86,22 +86,22 @@ class Started:
         return self.record
 
     def find_changed_prompts(self) -> list[str]:
-        """Return a line on each prompt in whose words the run was asked before and that is gone.
+        """Return a line on each prompt version that the run used before and that no longer exists.
 
-        What the run still has to ask is asked in the words of today, and its replies are new ones.
+        The remaining calls of the run use today's version, so their replies are new.
         """
         labels = {call.prompt for call in self.folder.ledger() if call.prompt}
         lines: list[str] = []
         for label in sorted(labels):
             name, _, version = label.rpartition("@")
-            with suppress(ValueError, OSError):  # a prompt of a package that is not here now
+            with suppress(ValueError, OSError):  # a prompt of a package that is not installed now
                 if (today := prompts.load(name, int(version)).version) != int(version):
                     was = f"the run was asked in version {version} of the prompt {name}, now gone"
                     lines.append(f"{was}: what is asked from here on is asked in version {today}")
         return lines
 
     def _load_prompts(self) -> None:
-        """Load every prompt: a broken one is an error before anything is paid."""
+        """Load every prompt, so that a broken one is an error before any call is paid."""
         for folder in self.method.prompts(self.context):
             for name in prompts.names(folder):
                 prompts.load(name)
@@ -110,9 +110,9 @@ class Started:
 def prepare_graph_input(
     chosen: Method, inputs: Mapping[str, Any], context: ProtocolSettings, reading: WatchReading | None = None
 ) -> dict[str, JsonValue]:
-    """Return what the graph of ``chosen`` takes; raise InputError where it cannot be debated.
+    """Return the input of the graph of ``chosen``; raise InputError if it cannot be debated.
 
-    ``reading`` is told how far the sources are read.
+    ``reading`` gets the progress of reading the sources.
     """
     inputs = validate_input(chosen.protocol.input, inputs)
     sources = inputs.pop("sources", None) if chosen.protocol.grounded else None
@@ -136,9 +136,9 @@ def begin(
     folder: RunFolder | None = None,
     evaluated: Evaluated | None = None,
 ) -> Started:
-    """Begin a run of ``chosen`` with what its graph takes (:func:`prepare_graph_input`).
+    """Begin a run of ``chosen`` with its graph's input (:func:`prepare_graph_input`).
 
-    Its folder lies in ``runs``, or is ``folder``.
+    Its folder is a new one in ``runs``, or ``folder``.
     """
     chosen = chosen.on(graph_input)
     record = new_record(chosen, graph_input, context)
@@ -147,7 +147,7 @@ def begin(
 
 
 def new_record(chosen: Method, graph_input: Mapping[str, JsonValue], context: ProtocolSettings) -> RunRecord:
-    """Return the record of a run that has no id yet; raise an error for a wrong model."""
+    """Return the record of a run that has no id yet; check its models."""
     specs, settings = speakers(chosen, context), dump_settings(context, chosen)
     models = list_role_models(specs, {})
     return RunRecord(
@@ -166,11 +166,11 @@ def new_record(chosen: Method, graph_input: Mapping[str, JsonValue], context: Pr
 
 
 def again(folder: RunFolder, new_settings: Mapping[str, Any], runs: Path | None = None) -> Started:
-    """Take up a run that was broken off or whose calls failed.
+    """Prepare a run that was interrupted, or whose calls failed, to go on.
 
-    It has its own settings except those ``new_settings``. Budgets count anew, and only those given now.
-    ``runs`` is the folder of runs that is in use: a run in there goes on at its loopback address.
-    A contest in which nobody has to be asked goes on without the models of its record.
+    ``new_settings`` replace its own settings. Old budgets are dropped, and new ones count from zero.
+    ``runs`` is the current folder of runs: a run in it may use its loopback address again.
+    A contest whose journal has every reply goes on without the models of its record.
     """
     record, ledger = folder.record(), folder.ledger()
     chosen = method(record.method, record.protocol).on(record.input)
@@ -197,10 +197,10 @@ def again(folder: RunFolder, new_settings: Mapping[str, Any], runs: Path | None 
 
 
 def list_failed_calls(record: RunRecord, ledger: Sequence[Call]) -> list[Call]:
-    """Return the calls of a run that ended without a part, for no reply or for invalid ones.
+    """Return the calls that failed a part of an ended run, with no reply or invalid replies.
 
-    A ruling that contradicts itself is not among them. A run that was broken off takes the path
-    that it took before.
+    Rulings that contradict themselves are not included. An interrupted run repeats its earlier
+    path.
     """
     if record.status not in ("degraded", "unresolved"):
         return []
@@ -211,10 +211,10 @@ def list_failed_calls(record: RunRecord, ledger: Sequence[Call]) -> list[Call]:
 
 
 def _reopen(folder: RunFolder, record: RunRecord, failed: Sequence[Call]) -> None:
-    """Let the calls ``failed`` be made again, and all that depends on them.
+    """Mark the calls ``failed`` as void, so that they and all that depends on them are repeated.
 
-    The graph runs from its start and tells all events anew. The verdict that the run ended with
-    stays in the record.
+    The graph runs from its start and repeats all events. The record keeps the old verdict in
+    ``earlier``.
     """
     with folder.lock():
         record.earlier = [*record.earlier, record.verdict or Verdict()]
@@ -227,7 +227,7 @@ def _reopen(folder: RunFolder, record: RunRecord, failed: Sequence[Call]) -> Non
 
 
 async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
-    """Walk the graph while the folder is locked, then complete the record; raise what ended it.
+    """Lock the folder, walk the graph, and complete the record; raise the error that ended the run.
 
     Files are opened and written whole in threads: a server's event loop refuses to wait for them.
     """
@@ -251,7 +251,7 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
         if (failure := await run.leave(failure, finished=failure is None)) is not None:
             raise failure
     finally:
-        run.close_files()  # of one that could not begin, or whose program ends
+        run.close_files()  # if the run could not begin, or the program ends
 
 
 class OwnRun(HeldRun):
@@ -273,7 +273,7 @@ class OwnRun(HeldRun):
         self.watch = watch
 
     def begin(self, folder: RunFolder) -> None:
-        """Lock the folder, and take up what was told before."""
+        """Lock the folder, and go on after earlier events."""
         assert self.record is not None
         self.lock(folder)
         folder.resume_events(from_start=True)
@@ -282,7 +282,7 @@ class OwnRun(HeldRun):
             self.take_up(folder, self.record)
 
     def tell_changes(self) -> None:
-        """Tell of a contest's changes at their nodes, once all of these are there."""
+        """Record a contest's changes at their nodes, once all these nodes exist."""
         if self._old is None or self.keeper is None:
             return
         tree, _ = fold(self.keeper.list_logged_events())
@@ -291,13 +291,13 @@ class OwnRun(HeldRun):
             self.tell(event.model_copy(update={"t": clock.stamp(), "run_id": self.run_id}))
 
     def compare(self) -> None:
-        """Add to the record of a contest what it changed."""
+        """Add the effect of a contest to its record."""
         if self._old is not None and self.record is not None:
             self.record.contest = OUTCOMES.require().compare_runs(self._old, self.record)
 
 
 async def _walk(started: Started, run: OwnRun, ask: Ask | None) -> None:
-    """Drive the graph to its end; get a person's answer whenever it stops for one."""
+    """Drive the graph to its end; ask the person whenever it stops for an answer."""
     record, context = started.record, started.context
     graph, thread = started.method.graph(), dict[str, Any]()
     if ask is None and record.contest is None and context.asks():
@@ -324,12 +324,12 @@ async def _walk(started: Started, run: OwnRun, ask: Ask | None) -> None:
 
 @contextmanager
 def _without_host() -> Iterator[None]:
-    """Keep a run inside a node of a host's graph out of the host's thread, but in its trace.
+    """Separate a run inside a node of a host's graph from the host's thread, but not from its trace.
 
-    A tool of a model may begin a run of its own inside an inner debate of another run.
+    A model's tool may begin a run inside an inner debate of another run.
 
-    With the host's checkpointer a host that resumes would find the graph at its end, and the run
-    that it begins then would hear of no event.
+    If the run used the host's checkpointer, a resuming host would find the graph at its end, and
+    its new run would get no events.
     """
     host = var_child_runnable_config.get() or {}
     config: RunnableConfig = {}
