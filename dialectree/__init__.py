@@ -2,10 +2,10 @@
 
 Each installed protocol has a function (``answer`` debates a question, ``decide`` one with options,
 ``verify`` a claim, ``compare`` two papers) and a twin for event loops (``aanswer`` ...). ``run``
-debates by any protocol. Each returns the record of the debate. ``resume`` goes on with a run that
-was broken off, and ``contest`` changes something in one and does again what depends on it. The
+debates by any protocol. Each returns the record of the debate. ``resume`` goes on with an
+interrupted run. ``contest`` changes something in a run and repeats all that depends on it. The
 compiled graphs are ``dialectree.graphs.<protocol>.graph:graph``. ``as_tool`` makes a LangChain tool
-of one, and ``ClaimGate`` verifies the answers of an agent.
+from a protocol, and ``ClaimGate`` verifies the answers of an agent.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is first used: ``import dialectree`` itself costs nothing."""
+    """Import a public name on first use, so that ``import dialectree`` is fast."""
     if name == "__version__":
         from importlib.metadata import version
 

@@ -1,4 +1,4 @@
-"""``python -m dialectree`` is the command ``dialectree``."""
+"""Run the command ``dialectree`` as ``python -m dialectree``."""
 
 from dialectree.interfaces.cli import main
 

@@ -1,9 +1,9 @@
-"""Options, equality of texts, and which candidate a reply names.
+"""Check options, compare texts, and find the candidate that a reply names.
 
 See docs/decisions/text-matching.md.
 
-Two texts are equal when they agree after normalising case, Unicode form and white space. Nothing
-else of a free text is read, so a verdict is never guessed.
+Two texts are equal if they agree after normalising case, Unicode form and white space. Free text is
+not interpreted further, so a verdict is never guessed.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _ONE_FORM = str.maketrans(
     | dict.fromkeys("‐‑‒–—―−﹘", "-")
     | dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", "")
 )
-"""One kind of quotes and dashes, and no invisible characters."""
+"""Maps all quotes and dashes to one kind, and removes invisible characters."""
 LONGEST = 6000
-"""Characters of an answer: debaters and judges write it out word for word."""
+"""Most characters of an answer, because debaters and judges write it out word for word."""
 _SHORT = 200
-"""Characters of an answer that stands whole wherever it is named."""
+"""Most characters of an answer that is never shortened."""
 
 
 def exact(text: str) -> str:
@@ -37,14 +37,14 @@ def normal(text: str) -> str:
 
 
 def is_same_answer(a: str, b: str) -> bool:
-    """Return whether two answers are equal. An empty answer equals none."""
+    """Return whether two answers are equal. An empty answer is never equal."""
     return normal(a) == normal(b) != ""
 
 
 def match_text(answer: str, candidates: Mapping[str, str]) -> set[str]:
     """Return the labels of the candidates whose text is `answer`.
 
-    Compare with case first: among "mW" and "MW", the answer "MW" is the second one alone.
+    Exact case goes first: with the candidates "mW" and "MW", the answer "MW" is only the second.
     """
     for form in (exact, normal):
         labels = {label for label, text in candidates.items() if form(text) == form(answer) != ""}
@@ -54,7 +54,7 @@ def match_text(answer: str, candidates: Mapping[str, str]) -> set[str]:
 
 
 def match_candidate(answer: str, candidates: Mapping[str, str]) -> str | None:
-    """Return the label of the only candidate that `answer` can mean, or None.
+    """Return the label of the one candidate that `answer` can mean; None if none or several.
 
     The answer is a candidate's text, its label, or both as prompts list them ("B: plants").
     """
@@ -79,30 +79,30 @@ def letter(text: str) -> str:
 
 
 def shorten_answer(answer: str) -> str:
-    """Return the beginning of an answer, enough to tell which one is meant."""
+    """Return the beginning of an answer, enough to recognise it."""
     return answer if len(answer) <= _SHORT else f"{answer[:_SHORT]}…"
 
 
 def suggest_answers(answers: Sequence[str]) -> dict[str, list[str]]:
-    """Return the answers as a suggestion for the schema; none where one is too long for it."""
+    """Return the answers as a suggestion for the schema; empty if one of them is too long."""
     if not answers or any(len(answer) > _SHORT for answer in answers):
         return {}
     return {"answer": list(dict.fromkeys(answers))}
 
 
 def tokens(*answers: str) -> int:
-    """Return how many tokens more than a short answer one of ``answers`` may take."""
+    """Return the most tokens that one of ``answers`` may need beyond those of a short answer."""
     return max((len(answer) // 3 for answer in answers if len(answer) > _SHORT), default=0)
 
 
 def distinct_options(options: object) -> list[str]:
-    """Return the options as texts; raise InputError where a debate cannot choose between them."""
+    """Return the options as texts; raise InputError if a debate cannot choose between them."""
     if not isinstance(options, list | tuple):
         raise InputError("`options`: give a list of texts, [] for an open question")
     if len(options) == 1:
         raise InputError("`options`: one option is no choice; give two or more, or none")
     if len(options) > 26:
-        raise InputError(f"`options`: {len(options)} options; there are letters for 26")
+        raise InputError(f"`options`: {len(options)} options; give at most 26")
     texts: list[str] = []
     numbers: dict[str, int] = {}
     for number, option in enumerate(options, 1):

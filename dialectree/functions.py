@@ -1,7 +1,7 @@
-"""The functions by which a program debates: one for each verb of the command line.
+"""Define the functions by which a program debates: one for each verb of the command line.
 
-Each hands its input to :func:`dialectree.run`, and takes by name what that function takes: the
-settings of its protocol, ``method_name``, ``runs``, ``ask``, ``watch`` and ``progress``.
+Each passes its input to :func:`dialectree.run`, and takes the keyword arguments of that function:
+the settings of its protocol, ``method_name``, ``runs``, ``ask``, ``watch`` and ``progress``.
 ``dialectree.run(NAME, ...)`` debates by any other protocol.
 """
 
@@ -15,7 +15,7 @@ from dialectree.service.api import arun, make_blocking
 from dialectree.service.debates import KeptRecord
 
 Document = str | Path | Mapping[str, Any]
-"""A file or a folder; or a text of the program's own, ``{"name": ..., "text": ...}``."""
+"""A file or a folder, or a text from the program: ``{"name": ..., "text": ...}``."""
 
 
 async def aanswer(question: str, sources: Sequence[Document] | None = None, **values: Any) -> KeptRecord:
@@ -24,13 +24,13 @@ async def aanswer(question: str, sources: Sequence[Document] | None = None, **va
     Args:
         question: One question, in full.
         sources: Documents that debaters argue from.
-        values: Settings by name, such as ``model`` or ``max_depth``, and what
-            :func:`dialectree.run` takes beside them. A setting that is left out comes from the
-            environment (``DIALECTREE_...``), from dialectree.toml, or is the protocol's default.
+        values: Settings by name, such as ``model`` or ``max_depth``, and the other arguments of
+            :func:`dialectree.run`. A setting that is left out comes from the environment
+            (``DIALECTREE_...``), from dialectree.toml, or is the protocol's default.
 
     Raises:
-        InputError: An argument is wrong (a ValueError), or there is no such one (a TypeError).
-        ModelUnavailable: There is no model to talk to.
+        InputError: An argument is wrong (a ValueError) or unknown (a TypeError).
+        ModelUnavailable: No model can be reached.
         Halted: A budget is used up; ``dialectree.resume(error.run_id)`` goes on.
 
     Example:
@@ -57,7 +57,7 @@ async def adecide(
         background: Facts that debaters and judge may take as known, a sentence each.
         gold: The right option's letter; for evaluations only.
         sources: Documents that debaters argue from.
-        values: As in :func:`dialectree.answer`, which says, too, what is raised.
+        values: As in :func:`dialectree.answer`, which also lists the errors.
 
     Example:
         >>> record = dialectree.decide("Which gas do plants take in?", ["O2", "CO2"])
@@ -74,7 +74,7 @@ async def averify(claim: str, sources: Sequence[Document] | None = None, **value
     Args:
         claim: One sentence that is true or false.
         sources: Documents that the arguments come from.
-        values: As in :func:`dialectree.answer`, which says, too, what is raised.
+        values: As in :func:`dialectree.answer`, which also lists the errors.
 
     Example:
         >>> record = dialectree.verify("Chameleons change colour for camouflage.")
@@ -107,8 +107,8 @@ async def acompare(
         abstract_a: Abstract of paper a; without one, the paper's opening is used.
         abstract_b: The same of paper b.
         key_a: BibTeX key of paper a.
-        key_b: The same of paper b.
-        values: As in :func:`dialectree.answer`, which says, too, what is raised.
+        key_b: BibTeX key of paper b.
+        values: As in :func:`dialectree.answer`, which also lists the errors.
 
     Example:
         >>> record = dialectree.compare("one.pdf", "other.pdf", "How parcels are sorted")
@@ -135,11 +135,11 @@ async def avote(
     """Ask several models first, and debate only where they do not agree.
 
     Args:
-        question: One question, or a claim to verify, in full. Without options, a text that does not
-            end with a question mark is a claim.
+        question: One question, or a claim to verify, in full. Without options, a text without a
+            question mark at its end is a claim.
         options: The answers to choose from, 2 to 26; None for an open question.
         sources: Documents that debaters argue from.
-        values: As in :func:`dialectree.answer`, which says, too, what is raised.
+        values: As in :func:`dialectree.answer`, which also lists the errors.
 
     Example:
         >>> record = dialectree.vote("Which gas do plants take in?", ["O2", "CO2"])

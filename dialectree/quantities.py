@@ -1,4 +1,4 @@
-"""Figures in free text as numbers with sign and unit: "3,1 %" is "3.1 percent", "½" is 0.5."""
+"""Read figures in free text as numbers with sign and unit: "3,1 %" is 3.1 percent, "½" is 0.5."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _UNITS = {
     **dict.fromkeys(("metre", "metres", "meter", "meters"), "m"),
     **dict.fromkeys(("kilogram", "kilograms"), "kg"),
 }
-"""Other names of units; those without one are their own name, less the s of the plural."""
+"""Other names of units. All other units keep their name, without the s of the plural."""
 _MONTHS = {
     "jan": 1, "ene": 1, "gen": 1, "feb": 2, "fev": 2, "mar": 3, "apr": 4, "avr": 4, "abr": 4,
     "may": 5, "mai": 5, "mag": 5, "jun": 6, "giu": 6, "jul": 7, "lug": 7, "aug": 8, "aou": 8,
     "ago": 8, "sep": 9, "set": 9, "oct": 10, "okt": 10, "ott": 10, "nov": 11, "dec": 12, "dez": 12,
     "dic": 12, "dek": 12,
 }  # fmt: skip
-"""By the first three letters of its name in six languages; juin and juillet have their own rule."""
+"""Months by the first three letters of their names in six languages; see the rule for juin, juillet."""
 _DATE = re.compile(
     r"\b(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)\b"
     r"|\b(?P<d1>\d{1,2})(?P<dot>[./])(?P<m1>\d{1,2})(?P=dot)(?P<y1>\d{4})\b"
@@ -60,22 +60,22 @@ _NAME = re.compile(r"[A-Za-z]\d[\d.,]*")
 
 
 class Quantity(NamedTuple):
-    """A figure as it is written, and what it can mean."""
+    """A figure as it is written, with its possible values."""
 
     text: str
     values: frozenset[Decimal | date]
-    """Numbers, scaled and with their sign, or days; several where the notation is ambiguous."""
+    """Numbers, scaled and with their sign, or days; several if the notation is ambiguous."""
     unit: str = ""
     bare: frozenset[Decimal] = frozenset()
-    """Its numbers without their scale; of a day, its parts."""
+    """Its numbers without their scale; for a day, its parts."""
 
 
 def find_missing_quantities(point: str, sentences: Sequence[str]) -> list[str]:
     """Return the figures of ``point`` that none of ``sentences`` has.
 
-    1,000 is 1.000, 1 000 and 1000; −5 is not 5; a unit counts where both have one. Digits in names
+    1,000 is 1.000, 1 000 and 1000; −5 is not 5; units are compared if both have one. Digits in names
     such as H2O do not count. "1.2" without a scale in a sentence, as under "Population (millions)",
-    stands for "1.2 million" too.
+    also matches "1.2 million".
     """
     quantities = [quantity for sentence in sentences for quantity in find_quantities(sentence)]
     figures = {quantity.text: quantity for quantity in find_quantities(_NAME.sub("", point))}
@@ -87,7 +87,7 @@ def find_missing_quantities(point: str, sentences: Sequence[str]) -> list[str]:
 
 
 def _is_in(figure: Quantity, quantity: Quantity) -> bool:
-    """Return whether a figure of a point is, or is part of, one of a sentence."""
+    """Return whether the ``figure`` of a point is, or is part of, the ``quantity`` of a sentence."""
     if figure.unit and quantity.unit and figure.unit != quantity.unit:
         return False
     is_day = any(isinstance(value, date) for value in quantity.values)
@@ -114,7 +114,7 @@ def find_quantities(text: str) -> Iterator[Quantity]:
 
 
 def _day(match: re.Match[str]) -> Quantity | None:
-    """Return a day; 03/07/2021 may be one of two."""
+    """Return a date; 03/07/2021 may be either of two."""
     groups = match.groupdict()
     year, month, day = (
         next(text for name, text in groups.items() if name[0] == part and text and name != "dot")
@@ -138,7 +138,7 @@ def _month(name: str) -> int:
 
 
 def _quantities(match: re.Match[str]) -> Iterator[Quantity]:
-    """Yield a number; of a version or another row of numbers, each part."""
+    """Yield a number; for a version or another row of numbers, each part."""
     text = match[0].strip()
     scale = _SCALES.get((match["scale"] or "").lower().rstrip("."), 1)
     unit = re.sub(r"\s", "", (match["unit"] or "").lower())
@@ -156,7 +156,7 @@ def _quantities(match: re.Match[str]) -> Iterator[Quantity]:
 
 
 def _readings(figure: str) -> list[set[Decimal]]:
-    """Return the numbers that a figure can mean; of "1.2.3", each part by itself."""
+    """Return the numbers that a figure can mean; for "1.2.3", each part by itself."""
     parts, signs = re.split(r"\D", figure), re.findall(r"\D", figure)
     grouped = all(len(part) == 3 for part in parts[1:]) and (parts[0] != "0" or not signs)
     if not grouped and signs[-1] in signs[:-1]:

@@ -1,4 +1,4 @@
-"""Find quotations in free text, and look them up in what their speaker was shown."""
+"""Find quotations in free text, and look them up in the texts that their speaker was shown."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import NamedTuple
 from dialectree.answers import exact, normal
 
 LEAST_WORDS, LEAST_WIDE = 5, 12
-"""Words of a long quotation, or its characters in a language without blanks."""
+"""Least words of a long quotation, or characters in a script without blanks."""
 _FEWEST_WORDS, _FEWEST_WIDE = 2, 5
-"""What has fewer is a name, or irony, and no quotation."""
+"""Least words and characters of a quotation; shorter ones are names, or irony."""
 _DEEPEST = 8
-"""Quotations within quotations that are followed."""
+"""Most levels of quotations within quotations."""
 _FILLER = "\0"
 """Stands for code, and for characters that need no blanks around them."""
 _GAP, _MOST_PIECES = 600, 8
-"""Characters that an ellipsis can stand for, and pieces of a quotation with ellipses."""
+"""Most characters behind an ellipsis, and most pieces of a quotation with ellipses."""
 
 _WIDE = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -38,21 +38,21 @@ _CLOSERS = {
 }
 """The marks that open a quotation, each with the marks that close it."""
 _SINGLE = {"'", "‘", "‚", "`", "''"}
-"""Marks that open nothing where none closes them."""
+"""Marks that open a quotation only if another one closes it."""
 _SURE = {"„", "«", "‹", "「", "『", "｢", "〝", "❝"}
 """Marks that open a quotation wherever they stand."""
 _UNSURE = {'"', "“", "'", "‘", "’", "''", "＂", "״"}
-"""Marks that close a quotation only where no word goes on behind them."""
+"""Marks that close a quotation only if no word follows directly."""
 _MARK = re.compile(r"\n[^\S\n]*\n|``|''|\\?\"|[“”„«»‹›＂״「」『』｢｣〝〞〟❝❞'‘’‚`]")
 _ELLIPSIS = re.compile(r"[…⋯]|\.(?:\s?\.){2,}")
 _INITIAL = re.compile(r"\[([^\W\d_])\](?=\w)")
-"""A letter that was adapted to its place, as in "[t]he"."""
+"""A letter whose case was changed to fit, as in "[t]he"."""
 _LOOSE = re.compile(r"(?<!\d)[.,]|[.,](?!\d)|(?<=\w)-|-(?!\d)")
-"""Dots, commas and dashes that belong to no number."""
+"""Dots, commas and dashes that are not part of a number."""
 
 
 class Quotation(NamedTuple):
-    """Words between quotation marks, and where they stand in their text."""
+    """Words between quotation marks, with their position in the text."""
 
     start: int
     end: int
@@ -66,10 +66,10 @@ class Quotation(NamedTuple):
 
 
 def quotations(text: str) -> list[Quotation]:
-    """Return the quotations in `text` that stand outside of code.
+    """Return the quotations in `text` outside code.
 
-    Without a closing mark in the paragraph, a quotation goes on to the end of its line. Of one
-    within another, return the outer one.
+    Without a closing mark in the paragraph, a quotation extends to the end of its line. For nested
+    quotations, only the outer one is returned.
     """
     matches = []
     for start, end in _spans(text):
@@ -82,7 +82,7 @@ def quotations(text: str) -> list[Quotation]:
 
 
 class QuotationSearch:
-    """The texts that a speaker was shown, to look up quotations in them.
+    """Search for quotations in the texts that a speaker was shown.
 
     A quotation can run on from one text into the next, as from sentence to sentence.
     """
@@ -91,10 +91,10 @@ class QuotationSearch:
         self._words = f" {' '.join(map(_words, texts))} "
 
     def holds(self, quote: str) -> bool:
-        """Return whether the words, numbers and signs of formulas in `quote` stand here in a row.
+        """Return whether the words, numbers and formula signs in `quote` are here in sequence.
 
-        At an ellipsis it may leave out words of one passage. Case, punctuation, dashes and the
-        width of letters do not count.
+        At an ellipsis, a part of one passage may be missing. Case, punctuation, dashes and the width
+        of letters do not count.
         """
         pieces = [_words(piece) for piece in _ELLIPSIS.split(_INITIAL.sub(r"\1", quote))]
         pieces = [f" {piece} " for piece in pieces if any(map(str.isalnum, piece))]
@@ -110,20 +110,20 @@ class QuotationSearch:
     def _ends(self, piece: str) -> Iterator[int]:
         end = 0
         while (start := self._words.find(piece, end)) >= 0:
-            end = start + len(piece) - 1  # the blank that the next word begins with
+            end = start + len(piece) - 1  # at the blank with which the next word begins
             yield end
 
 
 def _follows(start: int, ends: Sequence[int]) -> bool:
-    """Return whether a piece that starts here follows one of `ends` closely enough."""
+    """Return whether a piece from `start` follows one of `ends` closely enough."""
     before = bisect_right(ends, start + 1)
     return before > 0 and start - ends[before - 1] <= _GAP
 
 
 def remove_false_quotations(text: str, read: QuotationSearch) -> tuple[str, list[str]]:
-    """Return `text` with "…" for each long quotation that `read` lacks.
+    """Return `text` with "…" in place of each long quotation that `read` does not contain.
 
-    Return, too, all quotations that it lacks: short ones stay in the text.
+    Also return all quotations that it does not contain: short ones stay in the text.
     """
     parts, last, false = [], 0, []
     for quotation in quotations(text):
@@ -138,21 +138,21 @@ def remove_false_quotations(text: str, read: QuotationSearch) -> tuple[str, list
 
 @lru_cache(maxsize=2048)  # speakers are shown the same sentences, call by call
 def _words(text: str) -> str:
-    """Return the words, numbers and signs of formulas in `text`, with single blanks."""
+    """Return the words, numbers and formula signs in `text`, with single blanks."""
     plain = normal(_LOOSE.sub(" ", text.translate(_PLAIN)))
     return " ".join(_WIDE.sub(r" \g<0> ", plain).split())
 
 
 def _size(text: str) -> tuple[int, int]:
-    """Return how many words and how many wide characters there are in `text`."""
+    """Return the number of words and of wide characters in `text`."""
     words = sum(any(map(str.isalnum, word)) for word in text.split())
     return words, len(_WIDE.findall(text))
 
 
 class _Plain(dict[int, str]):
-    """What counts of a character: letters and figures, and of the signs those of formulas.
+    """Map characters to the part that is compared: letters, digits, and signs of formulas.
 
-    Wide or narrow letters and ligatures are what they stand for; 10³ is not 103.
+    Wide or narrow letters and ligatures become plain letters; 10³ is not 103.
     """
 
     def __missing__(self, code: int) -> str:
@@ -175,17 +175,17 @@ _PLAIN = _Plain()
 
 
 class _Mark(NamedTuple):
-    """A quotation mark, and what the characters beside it let it be."""
+    """A quotation mark, and its possible roles given the characters next to it."""
 
     sign: str
     start: int
     end: int
     opens: bool = False
-    """Whether it can begin a quotation."""
+    """True if it can begin a quotation."""
     ends: bool = False
-    """Whether no word goes on behind it."""
+    """True if no word follows directly."""
     doubtful: bool = False
-    """Whether it can be an inch mark, or the apostrophe of "the authors' model"."""
+    """True if it can be an inch mark, or the apostrophe of "the authors' model"."""
 
     def closes(self, opener: _Mark) -> bool:
         """Return whether it can end the quotation that `opener` began."""
@@ -194,7 +194,7 @@ class _Mark(NamedTuple):
 
 
 def _marks(text: str) -> Iterator[_Mark]:
-    """Yield the marks of `text` that are no apostrophes, and blank lines."""
+    """Yield the marks of `text` except apostrophes, and its blank lines."""
     for match in _MARK.finditer(text):
         start, end = match.span()
         sign = match[0].lstrip("\\")
@@ -211,7 +211,7 @@ def _marks(text: str) -> Iterator[_Mark]:
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where quotations begin and end; of one within another, the outer one."""
+    """Yield the start and end of each quotation; for nested ones, of the outer one."""
     bare = _WIDE.sub(_FILLER, _CODE.sub(lambda code: _FILLER * len(code[0]), text))
     last = _Mark("\n\n", len(text), len(text))
     opened: list[_Mark] = []

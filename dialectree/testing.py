@@ -1,4 +1,4 @@
-"""Test and show a protocol without a model: a scripted one, recordings, and the usual checks."""
+"""Test and show a protocol without a real model: scripted models, recordings, usual checks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from dialectree.system import chance
 
 
 class Asked(NamedTuple):
-    """One call: what kind of reply it wants, where in the debate, and all that is shown."""
+    """One call: the class of its reply, its place in the debate, and its messages."""
 
     kind: str
     node: str
@@ -56,20 +56,20 @@ fits the schema, as for the calls of a protocol that debates inside."""
 
 
 class ScriptedModel(BaseChatModel):
-    """Answers each call by ``script``, and keeps what it was asked in ``calls``.
+    """Answers each call by ``script``, and keeps all calls in ``calls``.
 
-    In a debate from sources its replies point at the first sentence that they may name, and each
-    point is found borne out.
+    In a debate from sources its replies point at the first sentence that they may name, and its
+    checker finds that each point is supported.
     """
 
     script: Script | None = None
     wait: Callable[[Asked], float] | None = None
-    """Seconds that a reply takes."""
+    """Returns the seconds that a reply takes."""
     _calls: list[Asked] = PrivateAttr(default_factory=list)
 
     @property
     def calls(self) -> list[Asked]:
-        """Every call, in order."""
+        """Return every call, in order."""
         return self._calls
 
     @property
@@ -129,7 +129,7 @@ def _read_schemas(prompt: str) -> list[dict[str, Any]]:
 
 
 def _marks(call: Asked) -> str:
-    """Return the reply of a checker that finds every point borne out."""
+    """Return the reply of a checker that finds every point supported."""
     names = re.findall(r"^(p\d+): ", call.prompt, re.MULTILINE)
     marks = [{"point": name, "reason": "So they say.", "verdict": "yes"} for name in names]
     return json.dumps({"marks": marks})
@@ -155,7 +155,7 @@ def _pointing(reply: BaseModel, prompt: str) -> str:
 
 
 class Illustration(ScriptedModel):
-    """Says what a person wrote. Records and reports say so of it by its name."""
+    """Gives replies that a person wrote. Records and reports recognise it by its name."""
 
     model: str = "written by hand"
 
@@ -167,11 +167,11 @@ class Illustration(ScriptedModel):
 
 
 def illustrate(script: Path, folder: Path | None = None) -> RunFolder:
-    """Debate by the replies written in ``script``; leave the run in ``folder``, without its times.
+    """Debate with the replies written in ``script``; leave the run in ``folder``, without its times.
 
     The script is YAML: ``protocol``, ``input``, ``settings``, and ``replies`` by node, phase and
-    speaker, who is named by role, name and round: ``leaf_debater A 1``. Without a folder it is the
-    one that the protocol declares as its ``demo``.
+    speaker, who is named by role, name and round: ``leaf_debater A 1``. The default folder is the
+    protocol's declared ``demo``.
     """
     script_fields: dict[str, Any] = yaml.safe_load(script.read_text(encoding="utf-8"))
 
@@ -202,7 +202,7 @@ def illustrate(script: Path, folder: Path | None = None) -> RunFolder:
 
 
 def _timeless(event: Event, record: RunRecord) -> Event:
-    """Return ``event`` without its times, as one of ``record``."""
+    """Return ``event`` without its times, as an event of ``record``."""
     data = {name: value for name, value in event.data.items() if name != "seconds"}
     if event.kind == "ended":
         data["usage"] = record.usage.model_dump(mode="json")
@@ -210,9 +210,9 @@ def _timeless(event: Event, record: RunRecord) -> Event:
 
 
 def check_demo(script: Path) -> None:
-    """Check that the recorded debate of a protocol is what the code makes of its script today.
+    """Check that the code still makes the recorded debate of a protocol from its script.
 
-    What goes on side by side may come in another order.
+    Parts that run side by side may come in another order.
     """
     script_fields: dict[str, Any] = yaml.safe_load(script.read_text(encoding="utf-8"))
     shipped = RunFolder(protocol(script_fields["protocol"]).recording())
@@ -235,7 +235,7 @@ def _dump_sorted(lines: Sequence[BaseModel]) -> list[str]:
 
 
 def check_rule(graph: Graph, rule: Router, state: Mapping[str, Any], settings: Any) -> None:
-    """Check that ``rule`` leads to a step of ``graph``, always the same, and changes nothing."""
+    """Check that ``rule`` always leads to one step of ``graph``, and does not change the state."""
     arguments = (state, settings) if "settings" in get_type_hints(rule) else (state,)
     before, targets = repr(state), rule(*arguments)
     assert (repr(state), rule(*arguments)) == (before, targets)
@@ -245,7 +245,7 @@ def check_rule(graph: Graph, rule: Router, state: Mapping[str, Any], settings: A
 
 
 def check_declaration(name: str) -> None:
-    """Check that all a declaration names is there: graphs, drawings, prompts, phases, replies."""
+    """Check that all parts named in a declaration exist: graphs, drawings, prompts, phases, replies."""
     declared = load_protocols()[name]
     settings = declared.settings()
     for method in declared.methods().values():
@@ -262,10 +262,10 @@ def check_declaration(name: str) -> None:
 def check_protocol(
     name: str, given: Mapping[str, Any], script: Script, runs: Path, **settings: Any
 ) -> RunRecord:
-    """Check all that a protocol has by its declaration, and return the record of a run.
+    """Check all features that a protocol gets by its declaration, and return the record of a run.
 
-    That is the declaration, which imports no LangGraph, the estimate, the run and its reports, the
-    agent's tool, a contest of each turn and verdict, and going on after any call.
+    They are the declaration, which must not import LangGraph, the estimate, the run and its reports,
+    the agent's tool, a contest of each turn and verdict, and resuming after any call.
     """
     check_declaration(name)
     check_light(name)
@@ -298,7 +298,7 @@ def check_light(name: str) -> None:
 
 
 def check_resume(name: str, given: Mapping[str, Any], script: Script, runs: Path) -> None:
-    """Check that a run can be broken off after any call: it ends the same, and pays none twice."""
+    """Check that a run can be interrupted after any call: its end is the same, and no call is paid twice."""
     options: dict[str, Any] = {"runs": runs, "cache": False}
     reference_model = ScriptedModel(script=script)
     expected_verdict = api.run(name, model=reference_model, **given, **options).verdict
@@ -313,10 +313,9 @@ def check_resume(name: str, given: Mapping[str, Any], script: Script, runs: Path
 
 
 def check_contest(record: RunRecord, script: Script, runs: Path) -> None:
-    """Check that every turn and ruling can be changed, and that going back asks nobody anything.
+    """Check that every turn and ruling can be changed, and that undoing a change makes no calls.
 
-    A text is replaced, a turn that the debate can do without is dropped, and the answer of who
-    rules is another one.
+    Texts are replaced, optional turns dropped, and the answers of rulings changed.
     """
     for node in record.tree.nodes.values():
         changes: list[Change] = []

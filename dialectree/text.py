@@ -1,8 +1,8 @@
-"""Words and figures for people: terminal, Markdown, HTML, messages.
+"""Format words and figures for people: terminal, Markdown, HTML, messages.
 
 - A text of a model or a person passes :func:`clean` before it is shown.
 - A share (a confidence, a strength, a probability) has two decimals: ``0.73``. It reads as 0, 0.5
-  or 1 only if it is; otherwise it has as many decimals as tell it apart: ``0.996``.
+  or 1 only if it is exactly that; otherwise it gets further decimals: ``0.996``.
 - Counts of calls and tokens have thousands separators: ``12,345 tokens``.
 - A time is ``0.9 s``, ``48 s``, ``1 min 26 s`` or ``2 h 03 min``.
 """
@@ -21,13 +21,13 @@ _ESCAPES = re.compile(
 )
 _BREAKS = re.compile("\r\n|[\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Characters that turn the direction of the text after them, beyond the text that holds them."""
+"""Characters that change the direction of later text, also after the end of their own text."""
 
 
 def clean(text: str) -> str:
-    """Remove from ``text`` what a terminal or a page would obey: escapes, control characters.
+    """Remove escapes and control characters, which a terminal or a page would obey, from ``text``.
 
-    What is left is valid in XML, too.
+    The result is also valid in XML.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -39,7 +39,7 @@ def _visible(char: str) -> str:
     if char == "\n":
         return char
     kind = unicodedata.category(char)
-    if kind == "Cs" or ord(char) & 0xFFFE == 0xFFFE:  # half a pair, or no character at all
+    if kind == "Cs" or ord(char) & 0xFFFE == 0xFFFE:  # half a surrogate pair, or not a character
         return "\ufffd"
     return "" if kind == "Cc" or char in _TURNS else char
 
@@ -70,7 +70,7 @@ _LABELS = {
     "weight_rationale": "On its weight",
     "would_settle": "What would settle it",
 }
-"""Names that do not explain themselves."""
+"""Labels for names that do not explain themselves."""
 
 
 def label(name: str) -> str:
@@ -80,13 +80,13 @@ def label(name: str) -> str:
 
 
 def format_list(parts: Iterable[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
+    """Return ``a``, ``a and b`` or ``a, b and c``."""
     *first, last = [*parts] or [""]
     return f"{', '.join(first)} and {last}" if first else last
 
 
 def figure(value: float | None, missing: str = "–") -> str:
-    """Return a share with two decimals, or more where it would wrongly read as 0, 0.5 or 1."""
+    """Return a share with two decimals, or more if it would wrongly read as 0, 0.5 or 1."""
     if value is None:
         return missing
     for digits in range(2, 7):
@@ -97,12 +97,12 @@ def figure(value: float | None, missing: str = "–") -> str:
 
 
 def count(number: int, singular: str, many: str | None = None) -> str:
-    """``1 call``, ``1,204 calls``."""
+    """Return a number with its noun: ``1 call``, ``1,204 calls``."""
     return f"{number:,} {singular if number == 1 else many or f'{singular}s'}"
 
 
 def duration(seconds: float) -> str:
-    """``0.9 s``, ``1 min 26 s``, ``2 h 03 min``."""
+    """Return a duration: ``0.9 s``, ``1 min 26 s``, ``2 h 03 min``."""
     if not isfinite(seconds):
         return "–"
     if seconds < 9.95:

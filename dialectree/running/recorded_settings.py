@@ -97,14 +97,14 @@ def read_run_settings(
         raise SettingsError(f"{record.run_id}/run.json, settings: {error}") from None
 
 
-def require_models_and_limits(settings: Mapping[str, Any], action: str = "a contest keeps") -> None:
+def require_models_and_limits(settings: Mapping[str, Any], action: str = "a contest keeps the settings of its run") -> None:
     """Raise InputError for a setting that would make a different debate."""
     models = {
         name for declaration in load_protocols().values() for name in juries(declaration.settings).values()
     }
     debate_settings = list_all_setting_names() - {*SHARED} - models - _code() | {"seed", "calibration"}
     if refused_settings := sorted(settings.keys() & debate_settings):
-        raise InputError(f"`{refused_settings[0]}`: {action} the settings of its run; leave it out")
+        raise InputError(f"`{refused_settings[0]}`: {action}; leave it out")
 
 
 def _code() -> set[str]:

@@ -98,7 +98,7 @@ class Rehearsal(Run):
         return self._retrievals
 
     def endpoint(self, spec: Spec) -> Endpoint:
-        """Return an endpoint for once: the real one must not learn from made-up replies."""
+        """Return a new endpoint: the real one must not learn from made-up replies."""
         return Endpoint(spec)
 
     def _draw_call(self, asking: Asking, attempt: int) -> Call:

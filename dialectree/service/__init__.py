@@ -1,1 +1,1 @@
-"""Do the work of every door: start, follow, resume, contest, estimate."""
+"""Do the work of every interface: start, follow, resume, contest, estimate."""

@@ -1,4 +1,4 @@
-"""Check the files that a client names against the folders that it may read."""
+"""Check that the files that a client names are in folders that it may read."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from dialectree.protocols.protocol import ProtocolInput
 def resolve_allowed_files(
     kind: type[ProtocolInput], values: Mapping[str, Any], folders: Sequence[str | Path]
 ) -> dict[str, Any]:
-    """Return ``values`` with the whole path of every file that they name.
+    """Return ``values`` with the full path of every file that they name.
 
-    A field names a file where its type takes a Path, and a list of them folders, too. A name counts
-    from each of ``folders``, links included. A text that names no file, such as an arXiv id, stays
-    as it is. Raises InputError for what lies outside of the folders.
+    A field names a file if its type takes a Path; a list of paths may also name folders. Names are
+    relative to each of ``folders``, with links resolved. Other texts, such as an arXiv id, stay as
+    they are. Raises InputError for files outside the folders.
     """
     return {
         name: resolve_allowed_value(name, value, folders) if _takes_files(_annotation(kind, name)) else value
@@ -39,12 +39,12 @@ def _takes_files(annotation: Any) -> bool:
 def resolve_allowed_value(
     name: str, value: Any, folders: Sequence[str | Path], exists: Callable[[Path], bool] = isfile
 ) -> Any:
-    """Return ``value`` of the field ``name`` with whole paths; as those of a whole input."""
+    """Return ``value`` of the field ``name`` with full paths; see :func:`resolve_allowed_files`."""
     if isinstance(value, list | tuple):
         return [resolve_allowed_value(name, entry, folders, os.path.exists) for entry in value]
-    if isinstance(value, Mapping):  # a text, or what was read before: its path is not believed
+    if isinstance(value, Mapping):  # a text, or an earlier document: its path is not trusted
         return {key: entry for key, entry in value.items() if key != "path"}
-    if not isinstance(value, str | Path) or "\0" in str(value):  # no file has such a name
+    if not isinstance(value, str | Path) or "\0" in str(value):  # this cannot name a file
         return value
     for folder in folders:
         top = Path(os.path.realpath(folder))

@@ -1,4 +1,4 @@
-"""dialectree from Python: what the user gives goes in, a record comes out."""
+"""Call dialectree from Python: the user's input goes in, a record comes out."""
 
 from __future__ import annotations
 
@@ -57,25 +57,25 @@ async def arun(
     progress: bool | None = None,
     **values: Any,
 ) -> KeptRecord:
-    """Debate by any installed protocol and return the record, which is kept in ``runs``, too.
+    """Debate by any installed protocol; keep the record in ``runs``, and return it.
 
     Args:
         protocol: The protocol's name, such as ``tsd``; ``dialectree protocols`` lists them.
         inputs: The protocol's input, in the order of its declaration.
-        method_name: A baseline or an ablation of the protocol; without it, the protocol itself.
-        runs: The folder of all runs, by default DIALECTREE_RUNS or ``runs``. This run gets a folder
-            of its own in it.
-        ask: A plain or asynchronous function that answers where the settings ask a person.
+        method_name: A baseline or an ablation of the protocol; by default the protocol itself.
+        runs: The folder of all runs, by default DIALECTREE_RUNS or ``runs``. This run gets its own
+            folder in it.
+        ask: A plain or asynchronous function that answers if the settings ask a person.
         watch: A function that gets every event as it happens.
-        progress: Show what goes on. None: in notebooks only.
+        progress: Whether to show the progress. None: only in notebooks.
         values: Input by name, and settings, such as ``model`` (a spec or a live LangChain chat
             model) or ``max_calls``. A setting that the method does not read is refused.
 
     Raises:
-        InputError: A setting or an input is wrong. It is a ValueError, or a TypeError where there
-            is no such argument.
-        ModelUnavailable: There is no model to talk to.
-        Halted: A budget is used up. The error's ``run_id`` is what :func:`resume` goes on with.
+        InputError: A setting or an input is wrong. It is a ValueError, or a TypeError for an
+            unknown argument.
+        ModelUnavailable: No model can be reached.
+        Halted: A budget is used up. To go on, pass the error's ``run_id`` to :func:`resume`.
 
     Example:
         >>> record = dialectree.run("art", "Cows eat grass.", method_name="cot")
@@ -103,7 +103,7 @@ async def aestimate(
     runs: str | Path = DEFAULT_RUNS,
     **values: Any,
 ) -> Estimate:
-    """Estimate what :func:`arun` will take with the same input and settings; call no model.
+    """Estimate the cost of :func:`arun` with this input and these settings, without calling a model.
 
     A run in ``runs`` with the same model shows how long its calls and its texts are.
 
@@ -132,12 +132,12 @@ async def aresume(
     progress: bool | None = None,
     **settings: Any,
 ) -> KeptRecord:
-    """Go on with a run that was broken off, or whose calls failed.
+    """Go on with a run that was interrupted, or whose calls failed.
 
-    Finished calls are not made again. A run that ended degraded or unresolved asks again the calls
-    that failed, and what depends on them; ``record.earlier`` keeps the verdict before. Any other
+    Finished calls are not made again. A run that ended degraded or unresolved repeats the failed
+    calls, and all that depends on them; ``record.earlier`` keeps the earlier verdict. Any other
     finished run stays as it is. ``run`` is as in :func:`load`, or a record. ``settings`` are models
-    and limits: budgets count anew from here, and a live model has to be given again.
+    and limits: budgets count from zero again, and a live model has to be given again.
 
     Example:
         >>> record = dialectree.resume("last", max_calls=50)
@@ -162,14 +162,14 @@ async def acontest(
     progress: bool | None = None,
     **settings: Any,
 ) -> ContestRecord:
-    """Change something in a run and return the record of what comes of it, a new run.
+    """Change something in a run, and return the record of the new run that results.
 
     ``run`` is as in :func:`load`, or a record. ``wishes`` are of ``dialectree.contests``:
     :class:`Replace`, :class:`Drop`, :class:`Rule` and :class:`Restore`; where arguments were
     weighed :class:`Set`, :class:`Drop`, :class:`Flip`, :class:`Void`, :class:`Add` and
-    :class:`Restore`. ``record.contest`` says what they moved. ``settings`` are models and limits
-    for the calls that are made anew; a live model has to be given again. Raises InputError for a
-    wish that the run cannot fulfil.
+    :class:`Restore`. ``record.contest`` has their effect. ``settings`` are models and limits for the
+    new calls; a live model has to be given again. Raises InputError for a wish that the run cannot
+    fulfil.
 
     Example:
         >>> from dialectree.contests import Drop
@@ -192,7 +192,7 @@ def load(run: str | Path, *, runs: str | Path = DEFAULT_RUNS) -> KeptRecord:
     """Return the record of a run; raise RunNotFound (a FileNotFoundError) for an unknown one.
 
     Args:
-        run: Its id, the beginning of one, ``last``, or the path of its folder.
+        run: Its id, the beginning of the id, ``last``, or the path of its folder.
         runs: The folder of all runs, by default DIALECTREE_RUNS or ``runs``.
 
     Example:
@@ -209,7 +209,7 @@ def load(run: str | Path, *, runs: str | Path = DEFAULT_RUNS) -> KeptRecord:
 def _choose_method_and_input(
     protocol: str, inputs: Sequence[Any], method_name: str | None, values: dict[str, Any]
 ) -> tuple[Method, dict[str, Any]]:
-    """Return the method and its input by name, which is taken out of ``values``."""
+    """Return the method and its input by name; remove the input from ``values``."""
     chosen = method(method_name or protocol, protocol)
     fields = chosen.protocol.input.model_fields
     if len(inputs) > len(fields):
@@ -221,7 +221,7 @@ def _choose_method_and_input(
 
 
 def _folder(run: str | Path | RunRecord, debates: Debates) -> RunFolder:
-    """Return the folder of a run that is named by its record, or as in :func:`load`."""
+    """Return the folder of a run, given by its record or as in :func:`load`."""
     if isinstance(run, RunRecord) and run.path is not None:
         return RunFolder(run.path)
     return debates.find(run.run_id if isinstance(run, RunRecord) else str(run))
@@ -238,7 +238,7 @@ def warn(message: str) -> None:
 async def _conduct(
     started_run: Started, ask: Ask | None, watch: Watch | None, progress: bool | None
 ) -> RunRecord:
-    """Conduct a run to its end, and show it in one line; its reports are written after that."""
+    """Conduct a run to its end, and show its progress in one line; write its reports later."""
     reports, run_id = REPORTS.find(), started_run.record.run_id
     display = nullcontext() if reports is None else reports.follow(run_id, started_run.expected, progress)
     async with display as show:

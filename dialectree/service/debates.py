@@ -1,7 +1,7 @@
-"""Plan, estimate, start, follow, show, contest, resume and cancel debates, for every door.
+"""Plan, estimate, start, follow, show, contest, resume and cancel debates, for every interface.
 
-A door translates: it reads what a person, a program or a client wants, calls one method of
-:class:`Debates`, and says in its own words what came of it.
+An interface (command line, Python, server) only translates: it reads a request, calls one method of
+:class:`Debates`, and presents the result in its own way.
 """
 
 from __future__ import annotations
@@ -39,40 +39,40 @@ from dialectree.service.plug_points import CONTESTS, ESTIMATES, REPORTS, Wish
 from dialectree.system.streams import notice
 
 _LONG = 20_000
-"""Characters of a question that are remarked on."""
+"""Characters from which a text gets a remark."""
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A debate, or a change to one, before its first call."""
+    """A debate, or a change to a debate, before its first call."""
 
     estimate: Callable[[], Coroutine[Any, Any, Estimate]]
-    """Returns what it will take. No model is called."""
+    """Returns the estimate, without calling a model."""
     begin: Callable[[], Started]
-    """Gives it a folder; reads and writes files."""
+    """Creates its folder and begins it; reads and writes files."""
     context: ProtocolSettings | None = None
     """The settings of a debate."""
     remarks: list[str] = field(default_factory=list[str])
-    """Settings that change nothing, a line each."""
+    """A line on each setting without effect."""
     graph_input: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-    """What the graph of a debate takes."""
+    """The input of the debate's graph."""
     calls: tuple[int, int] | None = None
-    """The least and the most calls, where the declaration tells them without an estimate."""
+    """The least and the most calls, if the declaration gives them without an estimate."""
 
 
 class Underway:
-    """A run that has begun, to be waited for."""
+    """A run that has begun, for its caller to await."""
 
     def __init__(self, started: Started, remarks: Sequence[str] = ()) -> None:
         self.started, self.remarks = started, [*remarks]
         self.fault: DialectreeError | None = None
-        """What broke the run off."""
+        """The error that ended the run."""
         self.unreported: DialectreeError | None = None
-        """Why the reports could not be written. The verdict is not lost for that."""
+        """The reason why the reports could not be written; the verdict is saved even so."""
 
     @property
     def record(self) -> RunRecord:
-        """Return the record, as far as it is written."""
+        """Return the record, as far as it exists."""
         return self.started.record
 
     async def conduct(
@@ -83,13 +83,13 @@ class Underway:
         progress: Watch | None = None,
         wait: bool = True,
     ) -> RunRecord:
-        """Walk the graph to its end, however it ends, and leave the reports beside the record.
+        """Walk the graph to its end, and write the reports next to the record, even after an error.
 
         Args:
             ask: Answers for a person.
             watch: Gets every event.
-            progress: Gets those of earlier parts of the run, too.
-            wait: The reports are there at its end. False: some time after that of a finished run.
+            progress: Gets every event, including those of earlier parts of the run.
+            wait: Wait for the reports. False: a finished run's reports may be written later.
         """
 
         if progress is not None and self.record.status in UNFINISHED:
@@ -126,7 +126,7 @@ class Underway:
 
 
 class KeptRecord(RunRecord):
-    """The record of a run that is kept in a folder. Without a ruling its verdict is empty."""
+    """The record of a run with a folder. Without a ruling its verdict is empty."""
 
     verdict: Verdict = Verdict()  # pyright: ignore[reportIncompatibleVariableOverride]
 
@@ -147,7 +147,7 @@ Kept = TypeVar("Kept", bound=KeptRecord)
 
 
 def convert_record(kind: type[Kept], record: RunRecord) -> Kept:
-    """Return ``record`` as ``kind``, with an empty verdict where the debate reached none."""
+    """Return ``record`` as ``kind``, with an empty verdict if the debate reached none."""
     values = {**record.__dict__, "verdict": record.verdict or Verdict()}
     kept_record = cast("Kept", kind.model_construct(record.model_fields_set, **values))
     if record.path is not None:
@@ -156,7 +156,7 @@ def convert_record(kind: type[Kept], record: RunRecord) -> Kept:
 
 
 def add_reports(folder: RunFolder, record: RunRecord) -> None:
-    """Write the reports of a run that has none yet, if there is room."""
+    """Write the reports of a run if they are missing and the disk has space."""
     reports, page = REPORTS.find(), folder.path / "report.html"
     if reports is not None and not page.is_file() and record.status != "running":
         with suppress(DialectreeError):
@@ -168,12 +168,12 @@ class Debates:
 
     Args:
         runs: The folder of all runs.
-        owner: None: the person of this machine, who may name any run by the path of its folder.
-            A name: the client of a server, for whom other clients' runs are not there. Empty: any
-            client of a server without keys, which sees all runs of the folder.
+        owner: None: the person of this machine, who may give any run by the path of its folder.
+            A name: a client of a server, who sees only its own runs. Empty: any client of a
+            server without keys, who sees all runs of the folder.
         files_from: The folders whose files an input may name. None: any file.
-        host: Models and limits of the host. Settings of a debate go before them, but the smaller
-            budget of calls counts.
+        host: Models and limits of the host. Settings of a debate replace them, but the smaller
+            budget of calls applies.
         person: Whether a person can be asked.
     """
 
@@ -192,7 +192,7 @@ class Debates:
     def configure(
         self, chosen: Method, settings: Mapping[str, Any], warn: Callable[[str], None]
     ) -> ProtocolSettings:
-        """Return the settings of a debate; ``warn`` gets a line on each that changes nothing."""
+        """Return the settings of a debate; ``warn`` gets a line on each setting without effect."""
         limits = [
             calls for settings_layer in (self._host, settings) if (calls := settings_layer.get("max_calls"))
         ]
@@ -204,7 +204,7 @@ class Debates:
         return context
 
     def _host_of(self, chosen: Method) -> dict[str, Any]:
-        """Return the host's settings, without the models of roles that ``chosen`` has not."""
+        """Return the host's settings, without models of roles that ``chosen`` does not have."""
         if not (models := self._host.get("roles")):
             return {**self._host}
         roles = chosen.role_names(build_settings(chosen.protocol.settings))
@@ -219,9 +219,9 @@ class Debates:
         settings: Mapping[str, Any],
         reading: WatchReading | None = None,
     ) -> Planned:
-        """Return the debate of ``inputs``; InputError where it cannot be. Reads papers and sources.
+        """Read papers and sources, and return the planned debate; raise InputError if it is impossible.
 
-        ``reading`` is told how far sources are read.
+        ``reading`` gets the progress of reading the sources.
         """
         remarks: list[str] = []
         context = self.configure(chosen, settings, remarks.append)
@@ -234,7 +234,7 @@ class Debates:
             DOCUMENTS.require().keep_sent(self.owner, sources, self.runs)
         remarks += [*_long(inputs), *_without_sources(chosen, graph_input, settings)]
         chosen = chosen.on(graph_input)
-        if context.calibration is not None:  # before a person is asked whether it may begin
+        if context.calibration is not None:  # before the person confirms the start
             calibration(chosen, context, list_role_models(speakers(chosen, context), {}))
 
         async def estimate() -> Estimate:
@@ -249,10 +249,10 @@ class Debates:
             chosen.count_calls(context),
         )
 
-    # Runs that are there
+    # Existing runs
 
     def find(self, run: str) -> RunFolder:
-        """Return the folder of a run, or of the one that was started ``last``.
+        """Return the folder of a run; ``last`` is the run that was started last.
 
         See :meth:`RunFolder.find`.
         """
@@ -262,7 +262,7 @@ class Debates:
         return RunFolder.find(run, self.runs, self.owner)
 
     def list_runs(self, warn: Callable[[str], None]) -> list[RunSummary]:
-        """Return the runs, the newest first; ``warn`` gets a line on one that cannot be read.
+        """Return the runs, the newest first; ``warn`` gets a line on each unreadable run.
 
         Raises MissingPackage without the part `reports`.
         """
@@ -274,18 +274,18 @@ class Debates:
         return self.find(run).record()
 
     def node(self, record: RunRecord, name: str) -> Node:
-        """Return a node of a run's tree; RunNotFound with the names there are."""
+        """Return a node of a run's tree; raise RunNotFound, with the known names, if it is missing."""
         if name not in record.tree.nodes:
             node_names = ", ".join(record.tree.nodes)
             raise RunNotFound(f"`node` {name}: the run has no such node; it has {node_names}")
         return record.tree.nodes[name]
 
-    # Changes to them
+    # Changes to existing runs
 
     def plan_contest(
         self, run: str | RunFolder, wishes: Iterable[Wish], settings: Mapping[str, Any]
     ) -> Planned:
-        """Return the new run in which ``wishes`` change something in a finished one."""
+        """Return the plan of a new run that applies ``wishes`` to a finished run."""
         folder = run if isinstance(run, RunFolder) else self.find(run)
         host = self._host_of(_method(folder.record())) if self._host else {}
         if self._files is not None:
@@ -305,15 +305,15 @@ class Debates:
         return Planned(estimate_contest, begin)
 
     def take_up(self, run: str | RunFolder, settings: Mapping[str, Any]) -> Started:
-        """Return a run that was broken off, or whose calls failed, to be conducted."""
-        require_models_and_limits(settings, "a run is resumed")
+        """Return an interrupted run, or one whose calls failed, ready to be conducted."""
+        require_models_and_limits(settings, "a resumed run keeps its settings")
         folder = run if isinstance(run, RunFolder) else self.find(run)
         host = self._host_of(_method(folder.record())) if self._host else {}
         return runner.again(folder, {**host, **settings}, self.runs)
 
 
 def _long(inputs: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a remark on each text that is long for what every call repeats."""
+    """Yield a remark on each long text, because most calls repeat it."""
     for name, text in inputs.items():
         if isinstance(text, str) and len(text) > _LONG:
             yield f"the {name} has {len(text):,} characters, and most calls repeat it"
@@ -322,7 +322,7 @@ def _long(inputs: Mapping[str, Any]) -> Iterator[str]:
 def _without_sources(
     chosen: Method, graph_input: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Yield a remark on each setting on evidence in a debate without sources."""
+    """Yield a remark on each given setting on evidence if the debate has no sources."""
     if chosen.grounded and graph_input.get("sources") is None:
         setting_names = [f"`{name}`" for name in settings if name in chosen.protocol.evidence_settings()]
         setting_names += ["`roles` checker"] * (CHECKER in settings.get("roles", {}))
@@ -330,7 +330,7 @@ def _without_sources(
 
 
 def _resolve_wish_source(wish: Wish, folders: Sequence[str | Path]) -> Wish:
-    """Return ``wish`` with the whole path of a source; InputError for one outside the folders."""
+    """Return ``wish`` with the full path of its source; raise InputError if it is outside the folders."""
     if wish.change != "add_source" or wish.text:
         return wish
     return wish.model_copy(update={"where": str(resolve_allowed_value("add_source", wish.where, folders))})

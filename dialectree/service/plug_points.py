@@ -1,4 +1,4 @@
-"""Where the parts plug in that contest, estimate and show runs: one protocol for each."""
+"""Define the plug points for contesting, estimating and showing runs."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Wish(Protocol):
 
     @property
     def change(self) -> str:
-        """Return what is to be done: ``drop``, ``replace``, ``add_source`` ..."""
+        """Return the kind of change: ``drop``, ``replace``, ``add_source`` ..."""
         ...
 
     @property
     def where(self) -> str:
-        """Return what is changed, such as ``0.1``."""
+        """Return the place of the change, such as ``0.1``."""
         ...
 
     @property
     def text(self) -> str:
-        """Return the new text; "" where the change has none."""
+        """Return the new text; "" if the change has no text."""
         ...
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
@@ -55,9 +55,9 @@ class Contests(Protocol):
         person: bool = True,
         into: Path | None = None,
     ) -> Started:
-        """Begin a new run under ``runs`` in which ``wishes`` hold; InputError where it cannot be.
+        """Begin a new run in ``runs`` with ``wishes`` applied; raise InputError if that is impossible.
 
-        ``settings`` are models and limits. A run that is only tried lies in ``into``.
+        ``settings`` are models and limits. A trial run has its folder in ``into``.
         """
         ...
 
@@ -66,16 +66,16 @@ CONTESTS: PlugPoint[Contests] = PlugPoint("contests", "contesting a run")
 
 
 class Estimates(Protocol):
-    """The part that tells before the first call what a debate will take."""
+    """The part that estimates a debate before its first call."""
 
     async def estimate(
         self, chosen: Method, graph_input: Mapping[str, JsonValue], context: ProtocolSettings, runs: Path
     ) -> Estimate:
-        """Estimate a debate by ``chosen`` about what its graph takes."""
+        """Estimate a debate by ``chosen`` on ``graph_input``."""
         ...
 
     async def estimate_change(self, contest: Started, runs: Path) -> Estimate:
-        """Estimate a contest that has a folder: what its journal answers costs nothing."""
+        """Estimate a contest that has a folder; calls that its journal answers cost nothing."""
         ...
 
 
@@ -86,23 +86,23 @@ class Reports(Protocol):
     """The part that shows runs."""
 
     def list_runs(self, runs: Path, tell: Callable[[str], None]) -> list[RunSummary]:
-        """Return a summary of each run in a folder; ``tell`` gets a line on one that is broken."""
+        """Return a summary of each run in a folder; ``tell`` gets a line on each broken run."""
         ...
 
     def write(self, folder: RunFolder, record: RunRecord) -> None:
-        """Write the reports of a run into its folder; RunFolderError where there is no room."""
+        """Write the reports of a run into its folder; raise RunFolderError if the disk is full."""
         ...
 
     def write_later(self, folder: RunFolder) -> bool:
-        """Write them when the program does nothing else; False: it has to be done now."""
+        """Write the reports when the program is idle; return False if the caller must write them now."""
         ...
 
     def follow(
         self, run_id: str, expected: tuple[int, int] | None, show_progress: bool | None
     ) -> AbstractAsyncContextManager[Watch | None]:
-        """Show in one line how far a run is until the block ends; None: in a notebook only.
+        """Show a run's progress in one line inside the block; ``show_progress`` None: only in notebooks.
 
-        Yields what watches its events, or None where nothing is shown.
+        Yields the function that watches its events, or None if nothing is shown.
         """
         ...
 

@@ -176,8 +176,8 @@ def test_a_finished_run_stays_as_it_is_and_keeps_its_settings(model: str) -> Non
     record = dialectree.run("art", "Cows eat grass.", method_name="cot", model=model)
     assert dialectree.resume(record) == dialectree.load(record.run_id) == record
     wrongs: list[tuple[dict[str, Any], str]] = [
-        ({"seed": 1}, "^`seed`: a run is resumed with the settings of its run"),
-        ({"depth": 2}, "^`depth`: a run is resumed"),
+        ({"seed": 1}, "^`seed`: a resumed run keeps its settings; leave it out"),
+        ({"depth": 2}, "^`depth`: a resumed run keeps"),
         ({"max_cals": 1}, "max_cals"),
     ]
     for wrong, message in wrongs:
