@@ -115,7 +115,7 @@ def _require_weighed_node(draft: Draft, change: Change, name: str) -> Node:
         raise InputError(f"{change.flag}: {name} is neither a claim nor an argument")
     below = [draft.nodes[child] for child in node.children]
     if any(child_node.kind == "claim" and child_node.protocol == node.protocol for child_node in below):
-        raise InputError(f"{change.flag}: {name} stands above several trees; name one of them")
+        raise InputError(f"{change.flag}: {name} has several trees below it; name one of them")
     return node
 
 

@@ -32,7 +32,7 @@ class Difference(Strict):
 
     runs: tuple[str, str]
     contest: bool
-    """Whether the second run contests the first one."""
+    """True if the second run contests the first one."""
     changes: list[str]
     """Changes by a person, or else differences of the models, settings and inputs."""
     verdicts: tuple[Verdict | None, Verdict | None]

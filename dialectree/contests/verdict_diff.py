@@ -195,7 +195,7 @@ def _verdicts(old: RunRecord, new: RunRecord, changes: Sequence[str]) -> tuple[l
             moved.append(Moved(node=name, before=before, after=after))
     before, after = _standing(old.verdict), _standing(new.verdict)
     names = [move.node for move in moved]
-    if before != after and new.tree.root not in names:  # a comparison is no verdict of its topic
+    if before != after and new.tree.root not in names:  # a topic's comparison is not its verdict
         names.append(new.tree.root)
     probable = any(verdict.probable for verdict in (old.verdict, new.verdict) if verdict is not None)
     figure = "probability" if probable else "confidence"

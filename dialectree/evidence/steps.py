@@ -50,7 +50,7 @@ async def read(
     if mode is None or (mode == "cited" and context.judge_sees == "none"):
         return here
     if mode == "pool" and not here.ground.get("pool"):
-        return here  # nothing was looked for, or found
+        return here  # the search found nothing, or did not run
     material = await material_of(sources, context, run)
     here.mode, here.of = "cited" if mode == "pool" else mode, of
     here.slots = [*slots(material, here.ground.get("pool", []), changed)]

@@ -80,7 +80,7 @@ without rowid;
 create table if not exists kept (key text primary key, at integer not null) without rowid;
 """
 """``kept`` has the time of each completion, in seconds since 1970. Its row "" has the time of
-its creation, which also stands for completions of earlier versions."""
+its creation, which completions of earlier versions have, too."""
 _KEPT = "insert or ignore into kept values (?, ?)"
 
 
@@ -149,7 +149,7 @@ class SqliteCache:
         if idle:
             try:
                 self._thread.submit(self._work)
-            except BaseException:  # Ctrl-C while a thread begins: the next request begins one
+            except BaseException:  # Ctrl-C while a thread starts: the next request starts one
                 self._working = False
                 raise
         return answer

@@ -261,7 +261,7 @@ class Endpoint:
                 _require_not_the_users(mapped, request)
                 if mapped.kind == "part":
                     refusals += 1
-                    if refusals > MOST_REFUSALS:  # such as a parameter, and its absence
+                    if refusals > MOST_REFUSALS:  # it may refuse a parameter and its absence
                         raise RequestError(mapped.text)
                     rung = self._learn_part(mapped, request.form, how, rung)
                     continue
@@ -279,7 +279,7 @@ class Endpoint:
             wait_s = None if hopeless else attempts.pause_after(mapped, patient=patient)
             if wait_s is None:
                 return self._give_up(mapped, attempts)
-            if mapped.kind != "wait":  # the next turn waits for a rate limit
+            if mapped.kind != "wait":  # a rate limit is awaited at the next turn
                 await pause(wait_s, "retry", mapped.text, attempts.made + 1)
 
     def choose_way(self, form: Form, rung: Rung | None = None, role: str = "") -> How:
@@ -306,7 +306,7 @@ class Endpoint:
         """Yield notes for the record on the way in which the endpoint had to be asked."""
         where = self.spec.where
         if not self.spec.openai_compatible:
-            return  # its library knows how to ask it
+            return  # another library asks it
         if done.rung != RUNGS[0]:
             yield f"{where} takes no schema: replies are asked for as {done.rung}"
         elif done.shape != SHAPES[0] and self.spec.url != OPENAI:

@@ -25,7 +25,7 @@ NO_EVIDENCE = "no evidence: the verdict rests on nothing in the sources"
 WITHOUT = "rests on no evidence of the sources"
 
 
-# The evidence of a debate, as its state keeps it
+# The evidence in the state of a debate
 
 
 class TextWithPoints(TypedDict):

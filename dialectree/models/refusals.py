@@ -140,7 +140,7 @@ class _Found:
                 self.codes.append(code[:200])
         if isinstance(param := value.get("param"), str):
             self.params.append(param)
-        if isinstance(place := value.get("loc"), list):  # of FastAPI
+        if isinstance(place := value.get("loc"), list):  # FastAPI's form
             self.params += [str(part) for part in place if part != "body"]
         if isinstance(failed := value.get("failed_generation"), str):
             self.failed = failed

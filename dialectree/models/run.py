@@ -123,7 +123,7 @@ class Run(RunControl):
 
     @cached_property
     def cache(self) -> ReplyCache | None:
-        """The reply cache, where the run has one; opened by its first call."""
+        """The reply cache, if the run has one; opened by its first call."""
         return reply_cache(cache_folder()) if self._uses_cache else None
 
     def use(self, journal: Journal) -> None:
@@ -318,7 +318,7 @@ class Run(RunControl):
     def _forget_task(self, done: asyncio.Future[Any]) -> None:
         self._under_way.discard(done)
         if not done.cancelled():
-            done.exception()  # retrieved, or asyncio would complain if nobody waits any more
+            done.exception()  # retrieved: else asyncio would complain without a waiting task
 
     def _tell(self, asking: Asking, why: Why, attempt: int = 1, **details: JsonValue) -> None:
         """Report the state of a call that has no reply yet."""

@@ -157,7 +157,7 @@ def chat_model(spec: Spec) -> BaseChatModel:
         package = re.search(r"pip install [\w.-]+", str(error))
         hint = package[0] if package else str(error)
         raise SettingsError(f"{spec.name} needs a package that is not installed: {hint}") from None
-    except Exception as error:  # of any library: as a rule, a missing key
+    except Exception as error:  # of any library: usually a missing key
         if isinstance(error, ValueError) and "provider" in str(error).partition("\n")[0]:
             providers = str(error).partition("providers are: ")[2] or "see LangChain's documents"
             raise SettingsError(
