@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from dialectree.records.estimate import Estimate
 
 _ASKED = ("data", "columns", "cluster", "limit", "sample", "judge", "out", "retry_failed")
-"""The options of an evaluation that an audit takes; its rows are its own."""
+"""The options of an evaluation that an audit takes; it chooses its rows itself."""
 _OWN = ("model", "samples")
-"""Settings that an audit gives itself, or asks for in another way."""
+"""Settings that an audit sets itself, or takes from its own flags."""
 
 
 @flags.with_fields(*((EvaluationOptions, name) for name in _ASKED), given_as="options")
@@ -37,7 +37,7 @@ def audit(
     model: Annotated[
         list[str] | None,
         typer.Option(
-            "--model", "--pool", help="A model; as often as wanted, and the first one judges.", metavar="SPEC"
+            "--model", "--pool", help="A model; repeat it for more. The first one judges.", metavar="SPEC"
         ),
     ] = None,
     debate: Annotated[
@@ -51,7 +51,7 @@ def audit(
     yes: flags.Yes = False,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
-    """Say whether a debate is worth it with these models, beside everything cheaper.
+    """Say whether a debate is worth it with these models, compared with everything cheaper.
 
     One model alone, one critique, a consultancy, the best single model, samples for as many tokens,
     and the debate, on the same questions. The same command goes on after an interruption.
@@ -98,7 +98,7 @@ def audit(
 
 
 async def _estimate_remaining_rows(planned: Audit) -> Estimate | None:
-    """Estimate all rows that are left, the samples by the tokens of a rehearsed debate."""
+    """Estimate all remaining rows; the number of samples comes from a rehearsed debate's tokens."""
     from dialectree.evals.estimates import estimate
 
     full_plan = planned.make_full_plan(await planned.samples(measured=True))

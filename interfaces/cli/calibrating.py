@@ -1,4 +1,4 @@
-"""``dialectree eval calibrate``: what confidences have been worth, as a file for later runs."""
+"""``dialectree eval calibrate``: calibrate confidences, with a file for later runs."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from dialectree.interfaces.cli.evaluation_report import Folder
 
 def calibrate(
     folder: Folder,
-    row: Annotated[str | None, typer.Option(help="Only that row of the matrix.", metavar="NAME")] = None,
+    row: Annotated[str | None, typer.Option(help="Only this row of the matrix.", metavar="NAME")] = None,
     save: Annotated[
-        Path | None, typer.Option(help="Write what improves the Brier score.", metavar="FILE")
+        Path | None, typer.Option(help="Write the calibrations that improve the Brier score.", metavar="FILE")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
-    """Fit what an evaluation's confidences have been worth; no call is made.
+    """Fit a calibration to an evaluation's confidences; no call is made.
 
-    Each row and each source of a confidence gets a calibration of its own, from 50 answers on. With
-    --calibration FILE a debate of the same method and models shows both figures. Nothing is saved
-    that does not improve the Brier score on answers that it was not fitted to. Exit status 1 where
-    there is nothing to save.
+    Each row and each source of a confidence gets its own calibration, from 50 answers on. With
+    --calibration FILE a debate of the same method and models shows both figures. A calibration is
+    saved if it improves the Brier score on answers that it was not fitted to. The exit status is 1
+    if nothing is saved.
     """
     from dialectree.evals import calibrating
     from dialectree.evals.results_file import Folder as Results

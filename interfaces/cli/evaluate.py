@@ -1,4 +1,4 @@
-"""``dialectree eval run``: methods over a data set, question by question, and what came of it."""
+"""``dialectree eval run``: run methods over a data set, question by question."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ NAMED = 5
 def _fields() -> dict[str, type[BaseModel]]:
     """Return the settings of all protocols, each with a class that declares it.
 
-    A person takes no part in an evaluation, and it measures confidences as they were said.
+    Settings of a person and of a calibration are left out: an evaluation asks no person, and
+    measures stated confidences.
     """
     fields: dict[str, type[BaseModel]] = {}
     for protocol in usable_protocols().values():
@@ -39,7 +40,7 @@ def _fields() -> dict[str, type[BaseModel]]:
 
 
 def help_texts() -> dict[str, str]:
-    """Return the help of settings that several protocols declare, with each one's own words."""
+    """Return the help of settings that several protocols describe in different words."""
     declared: dict[str, dict[str, str]] = {}
     for protocol in usable_protocols().values():
         for name in protocol.own_settings():
@@ -56,7 +57,7 @@ FIELDS = _fields()
 
 
 def list_() -> None:
-    """The data sets that are known by name."""
+    """List the data sets known by name."""
     from dialectree.evals.datasets import catalogue, make_cache_path
 
     print(_LISTED.format("data set", "task", "items", "licence", "sha256"))
@@ -89,11 +90,11 @@ def run(
     dry_run: flags.DryRun = False,
     yes: flags.Yes = False,
 ) -> None:
-    """Ask every item by every method, once; the same command goes on after an interruption.
+    """Run every method on every item once; the same command goes on after an interruption.
 
-    Budgets count over all questions.
+    Budgets are for all questions together.
     """
-    require(*EVALUATING)  # some are imported for the report, when all calls are paid
+    require(*EVALUATING)  # some are first imported for the report, after all calls are paid
     from dialectree.evals import langsmith_upload
     from dialectree.evals.estimates import estimate
     from dialectree.evals.plan import prepare
@@ -114,7 +115,7 @@ def run(
         return
     if not quiet:
         streams.notice(line)
-    if expected is not None and not yes and consent.terminal():  # a script's own flags say how much
+    if expected is not None and not yes and consent.terminal():  # a script limits calls by flags
         consent.require(expected.expected[1], plan.shared)
     status = follow(plan, partial(conduct, plan), quiet=quiet)
     if status in (3, 4, 130):
@@ -162,7 +163,7 @@ def follow(plan: Plan, conduct: Callable[..., Coroutine[Any, Any, Standing]], *,
 
 
 def _closing(standing: Standing) -> Iterator[str]:
-    """Tell the totals, how the questions ended, and how to ask the failed ones again."""
+    """Yield the totals, the outcomes of the questions, and how to ask failed questions again."""
     from dialectree import text as words
     from dialectree.system import clock
 
@@ -190,7 +191,7 @@ def _closing(standing: Standing) -> Iterator[str]:
 
 
 def _price(spent: Spent, cached: int) -> str:
-    """``4,500 calls and 12 from the cache, 1,234,000 tokens, cost 1.25``."""
+    """Return ``4,500 calls and 12 from the cache, 1,234,000 tokens, cost 1.25``."""
     from dialectree.report.figures import format_money
 
     replies = f" and {cached:,} from the cache" if cached else ""

@@ -1,4 +1,4 @@
-"""``dialectree eval``: its commands, and the one that is meant where none is named."""
+"""``dialectree eval``: its commands, and ``run`` as the default command."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dialectree.interfaces.cli.lazy_commands import LazyCommand, LazyGroup
 from dialectree.system.packages import explain_missing_package
 
 EVALUATING = ("dialectree eval", "dialectree[eval]")
-"""Who needs the packages, and what pip installs to bring them."""
+"""The command that needs the packages, and the extra that pip installs."""
 
 
 COMMANDS: Mapping[str, LazyCommand] = {
-    "list": LazyCommand("dialectree.interfaces.cli.evaluate:list_", "The data sets that are known by name."),
+    "list": LazyCommand("dialectree.interfaces.cli.evaluate:list_", "List the data sets known by name."),
     "run": LazyCommand(
         "dialectree.interfaces.cli.evaluate:run",
-        "Ask every item by every method, once; the same command goes on after an interruption.",
+        "Run every method on every item once; the same command goes on after an interruption.",
         cls=GroupedCommand,
         no_args_is_help=True,
     ),
@@ -42,11 +42,11 @@ COMMANDS: Mapping[str, LazyCommand] = {
     ),
     "calibrate": LazyCommand(
         "dialectree.interfaces.cli.calibrating:calibrate",
-        "Fit what an evaluation's confidences have been worth; no call is made.",
+        "Fit a calibration to an evaluation's confidences; no call is made.",
     ),
     "audit": LazyCommand(
         "dialectree.interfaces.cli.audit:audit",
-        "Say whether a debate is worth it with these models, beside everything cheaper.",
+        "Say whether a debate is worth it with these models, compared with everything cheaper.",
         cls=GroupedCommand,
         no_args_is_help=True,
     ),
@@ -64,7 +64,7 @@ class OrRun(LazyGroup):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; a package that it lacks is an error with the pip line."""
+        """Run a command; a missing package is an error with the pip line."""
         with explain_missing_package(*EVALUATING):
             return super().invoke(ctx)
 

@@ -1,4 +1,4 @@
-"""``dialectree eval report``, ``rate`` and ``score``: what comes after an evaluation's run."""
+"""``dialectree eval report``, ``rate`` and ``score``: the commands after an evaluation's run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dialectree.evals.reporting.writing import WrittenReport
 
 _OF_DEBATES = ("model", "roles", "prompts")
-"""Shared settings that mean nothing to the judge of an evaluation."""
+"""Shared settings that the judge of an evaluation does not use."""
 Folder = Annotated[Path, typer.Argument(help="An evaluation's folder.", metavar="DIR")]
 
 
@@ -44,7 +44,7 @@ def report(
 
 
 def summary_lines(new_report: WrittenReport) -> list[str]:
-    """Return what a person at the terminal should see of a report: figures, then sentences."""
+    """Return the lines of a report for a person at the terminal: figures, then sentences."""
     from dialectree import text as words
 
     lines = [*_figures(new_report.figures), *new_report.sentences.opening]
@@ -85,7 +85,7 @@ def report_after_run(folder: Path) -> list[str]:
 
 
 def upload_after_run(folder: Path, project: str) -> str:
-    """Upload an evaluation to LangSmith and return one line that says what is there now."""
+    """Upload an evaluation to LangSmith and return one line on its contents there."""
     from dialectree.evals.langsmith_upload import upload
     from dialectree.evals.results_file import Folder
 
@@ -96,19 +96,17 @@ def upload_after_run(folder: Path, project: str) -> str:
 
 def rate(
     folder: Folder,
-    read: Annotated[
-        Path | None, typer.Option(help="A filled-in sheet to take over.", metavar="FILE.csv")
-    ] = None,
+    read: Annotated[Path | None, typer.Option(help="A filled-in sheet to read.", metavar="FILE.csv")] = None,
     rater: Annotated[
-        str | None, typer.Option(help="Whose marks they are (the file's name).", metavar="NAME")
+        str | None, typer.Option(help="The name of the rater (the file's name).", metavar="NAME")
     ] = None,
     limit: Annotated[int, typer.Option(help="Answers on the sheet, at most.", min=1)] = 50,
     seed: Annotated[int, typer.Option(help="Draws the answers and their order.")] = 0,
 ) -> None:
     """Let people rate answers blindly: rating-sheet.html and .csv, methods hidden behind codes.
 
-    With --read the marks of a filled-in sheet become scores beside the judge's, and the report
-    shows how far the two agree. rating-key.json says which code is which: keep it from the raters.
+    With --read the marks of a filled-in sheet become scores next to the judge's, and the report
+    shows how far the two agree. rating-key.json decodes the methods: keep it from the raters.
     """
     from dialectree import text as words
     from dialectree.evals import rating
@@ -133,7 +131,7 @@ def score(
     folder: Folder,
     settings: dict[str, Any],
     judge: Annotated[
-        list[str], typer.Option(help="A model that scores; as often as wanted.", metavar="SPEC")
+        list[str], typer.Option(help="A model that scores; repeat it for more.", metavar="SPEC")
     ],
     quiet: flags.Quiet = False,
     dry_run: flags.DryRun = False,

@@ -1,4 +1,4 @@
-"""``dialectree export``: what other programs read of runs."""
+"""``dialectree export``: export runs for other programs."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def preferences(
 ) -> None:
     """Print pairs of a better and a worse reply, a line of JSON each, for training.
 
-    A contested run gives what a person wrote in the place of a model's reply. An evaluation gives
-    replies to the same messages in runs with a right and with a wrong answer.
+    A contested run gives a model's reply and the text by which a person replaced it. An evaluation
+    gives replies to the same messages in runs with a right and with a wrong answer.
     """
     from dialectree.contests.preferences import preferences
     from dialectree.interfaces.cli import streams

@@ -31,10 +31,10 @@ class Findings:
     method: str
     minimum: float
     demonstration: bool
-    """True when a local model took part whose answers are no better than chance."""
+    """True if a local model took part that answers at chance."""
     claims: Sequence[Finding]
     complete: bool = True
-    """False where something ended the verifying early."""
+    """False if an error ended the verification early."""
 
     @property
     def failed(self) -> list[Finding]:
@@ -43,7 +43,7 @@ class Findings:
 
 
 def text(findings: Findings) -> str:
-    """``notes.md:3: pass 0.82 Fire is hot. (run 20260131-120000-1a2b3c)``, one line a claim."""
+    """Return ``notes.md:3: pass 0.82 Fire is hot. (run 20260131-120000-1a2b3c)`` for each claim."""
     lines = []
     for finding in findings.claims:
         run = f" (run {finding.run})" if finding.run else ""
