@@ -110,7 +110,7 @@ def gate(
     raise typer.Exit(_status(fault, findings.failed))
 
 
-_AGAIN = "the same command again takes finished calls from the reply cache"
+_AGAIN = "run the same command again; finished calls come from the reply cache"
 
 
 def _status(fault: DialectreeError | None, failed: list[Finding]) -> int:
@@ -145,7 +145,7 @@ async def _findings(
 
 
 def _print_estimate(verifier: ClaimVerifier, text: str, runs: Path, *, json: bool) -> None:
-    """Print what at most one claim a sentence would take; make no call."""
+    """Print the estimate for at most one claim a sentence; make no call."""
     from dialectree.system import loop
     from dialectree.text import count
 
@@ -159,13 +159,13 @@ def _print_estimate(verifier: ClaimVerifier, text: str, runs: Path, *, json: boo
 
 
 def _read(file: str) -> str:
-    """Return the text; InputError where there is none that could be split."""
+    """Return the text; raise InputError if it cannot be read or is too long."""
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError(f"{file}: {(error.strerror or str(error)).lower()}") from None
     except (UnicodeDecodeError, ValueError):
-        raise InputError(f"{file}: this is no text in UTF-8") from None
+        raise InputError(f"{file}: not a text in UTF-8; convert it") from None
     if len(text) > MAX_LENGTH:
         raise InputError(f"{file}: longer than {MAX_LENGTH:,} characters; give it in parts")
     return text

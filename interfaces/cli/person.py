@@ -12,11 +12,11 @@ from dialectree.errors import Halted
 from dialectree.text import clean
 
 _typed = bytearray()
-"""What was read from stdin beyond the last line."""
+"""The bytes read from stdin after the last line."""
 
 
 async def ask(request: Mapping[str, str]) -> str:
-    """Return one line that the person types; an empty one if the input has ended.
+    """Return one line that the person types; an empty line if the input has ended.
 
     Raise Halted where a ruling is asked for and the input has ended: resuming asks again.
     """
@@ -27,21 +27,21 @@ async def ask(request: Mapping[str, str]) -> str:
         print(clean("\n".join(filter(None, paragraphs))), file=sys.stderr)
         print(f"Your answer (empty: {empty}): ", end="", file=sys.stderr, flush=True)
     except BrokenPipeError:
-        raise Halted("nobody can be asked: what read the questions is gone") from None
+        raise Halted("the person cannot be asked: stderr is closed") from None
     line = await _line()
     if judging and not line:
-        raise Halted("nobody ruled: the input has ended")
+        raise Halted("no ruling: the input has ended")
     return line
 
 
 async def _line() -> str:
-    """Return the next line with its end; an empty one at the end of the input.
+    """Return the next line with its line break; empty at the end of the input.
 
-    It waits without a thread: a thread that reads cannot be cancelled.
+    It waits without a thread, because a reading thread cannot be cancelled.
     """
     try:
         source = sys.stdin.fileno()
-    except (io.UnsupportedOperation, AttributeError):  # no file behind it
+    except (io.UnsupportedOperation, AttributeError):  # stdin is not a file
         return sys.stdin.readline()
     while b"\n" not in _typed:
         await _readable(source)

@@ -68,7 +68,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
     ),
     "sources": LazyCommand(
         "dialectree.interfaces.cli.sources:sources",
-        "Show what is read of documents: their blocks, what is left out, and why.",
+        "Show the text read from documents: their blocks, what is left out, and why.",
         LOOK,
         cls=GroupedCommand,
         no_args_is_help=True,
@@ -119,7 +119,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
     ),
     "version": LazyCommand("dialectree.interfaces.cli.program:version", "Print the version.", SET_UP),
 }
-"""The commands by name, beside those of protocols: where the code is, and what the help says."""
+"""The commands by name, except those of protocols."""
 
 
 class Program(LazyGroup):
@@ -175,7 +175,7 @@ def _end_in_order_on_sigterm() -> None:
     """Let SIGTERM, which ends services and containers, end a run as Ctrl-C does.
 
     A script's job in the background ignores Ctrl-C: there SIGINT is blocked, so that its handler
-    runs for SIGTERM alone.
+    runs only for SIGTERM.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -190,14 +190,14 @@ def _end_in_order_on_sigterm() -> None:
 
 
 READER_GONE = 141
-"""The status that a shell reports of a program that SIGPIPE ended."""
+"""The status that a shell reports for a program that SIGPIPE ended."""
 
 
 @contextmanager
 def _flush_at_end() -> Iterator[None]:
-    """Write everything out at the end; raise DiskFull where a file takes no more of it.
+    """Write everything out at the end; raise DiskFull if the disk is full.
 
-    A reader that has gone (``| head``) is no fault: the program ends without a message.
+    A reader that has gone (``| head``) is not an error: the program ends without a message.
     """
     try:
         try:
@@ -207,7 +207,7 @@ def _flush_at_end() -> Iterator[None]:
     except OSError as error:
         streams.give_up(1)
         if error.errno in NO_ROOM:
-            raise DiskFull("no room left to write what was to be printed") from error
+            raise DiskFull("no room left to write the output: free some and repeat") from error
         if error.errno == errno.EPIPE:
             sys.exit(READER_GONE)
         raise
@@ -219,7 +219,7 @@ def _flush_at_end() -> Iterator[None]:
 
 
 def _message(error: Any) -> str:
-    """Return in one line what is wrong with a call, and what to do about it."""
+    """Return one line that says what is wrong with a call and what to do."""
     from pydantic import ValidationError
 
     message: str = error.format_message()
@@ -234,7 +234,7 @@ def _message(error: Any) -> str:
 
 
 def _advice(error: Any, line: str) -> str:
-    """Return what may have been meant by a call that cannot be read; empty if that is not known."""
+    """Return advice on a call that cannot be read; empty without any."""
     context = getattr(error, "ctx", None)
     if context is None:
         return ""
@@ -260,7 +260,7 @@ def run() -> None:
     streams.stand_in()
     streams.replace_what_cannot_be_printed()
     _end_in_order_on_sigterm()
-    gc.disable()  # imports make garbage of nothing; collecting among them costs a third of a second
+    gc.disable()  # imports leave no garbage; collecting during them costs a third of a second
     try:
         with _flush_at_end():
             status = app(standalone_mode=False)
@@ -276,6 +276,6 @@ def run() -> None:
 
         flags.notice(str(error))
         sys.exit(error.status)
-    except Exception:  # a fault of ours: the only case that prints a traceback
+    except Exception:  # a bug of ours: the only case that prints a traceback
         streams.say(traceback.format_exc().rstrip("\n"))
         sys.exit(1)

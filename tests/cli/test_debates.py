@@ -73,7 +73,7 @@ def test_a_debate_that_nobody_judged_goes_on_with_a_ruling(model: Model) -> None
     words = ["decide", QUESTION, *options("yes", "no"), "--judge", "me", "--json"]
     done = command(*words, *model)
     assert (done.status, done.record["status"]) == (4, "partial")
-    assert "nobody ruled" in done.err and "dialectree resume" in done.err
+    assert "no ruling" in done.err and "dialectree resume" in done.err
     resumed = command("resume", done.record["run_id"], "--json", *model, stdin="B\n")
     assert (resumed.status, resumed.record["verdict"]["label"]) == (0, "B")
     assert resumed.record["usage"]["calls"] == 8
@@ -115,7 +115,7 @@ def test_what_cannot_be_printed_ends_with_status_4(endpoint: LocalEndpoint) -> N
                 [PROGRAM, *given], stdout=full, stderr=subprocess.PIPE, text=True, check=False
             )
         assert done.returncode == 4, done.stderr
-        assert done.stderr.endswith("dialectree: no room left to write what was to be printed\n")
+        assert done.stderr.endswith("dialectree: no room left to write the output: free some and repeat\n")
         assert "Traceback" not in done.stderr
 
 

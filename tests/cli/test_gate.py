@@ -157,7 +157,7 @@ def test_a_text_without_a_claim_passes_and_a_line_says_so(text: str) -> None:
 WRONG = {
     "no file": (["nothing.md"], "nothing.md: no such file"),
     "a folder": (["."], "is a directory"),
-    "no text": (["bytes"], "bytes: this is no text in UTF-8"),
+    "no text": (["bytes"], "bytes: not a text in UTF-8; convert it"),
     "too long": (["long"], "long: longer than 200,000 characters"),
     "no probability": (["heat.md", "--method", "tsd"], "choose from art, argllm, direct, cot"),
     "a setting": (["heat.md", "--method", "cot", "--breadth", "2"], "cot has no such setting"),

@@ -209,7 +209,7 @@ CONTESTS: list[tuple[Any, str]] = [
             "changes": [{"change": "drop", "where": "0"}],
             "settings": {"model": "openai:any@http://127.0.0.1:9"},
         },
-        "names no address",
+        "name an address",
     ),
     (
         {"changes": [{"change": "drop", "where": "0"}], "settings": {"concurrency": 9}},
