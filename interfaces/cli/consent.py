@@ -9,15 +9,15 @@ from dialectree.errors import InputError
 from dialectree.protocols.settings import ProtocolSettings
 
 UNASKED = 300
-"""Calls for which nobody is asked: more than any protocol of ours takes by its defaults."""
+"""Calls up to which the program does not ask: no protocol of ours takes more by default."""
 
 
 def require(expected_calls: int, context: ProtocolSettings | None) -> None:
-    """Ask before more than :data:`UNASKED` calls; raise InputError where nobody agrees.
+    """Ask before more than :data:`UNASKED` calls; raise InputError without consent.
 
-    ``expected_calls`` are the most that were estimated.
+    ``expected_calls`` is the estimated maximum.
 
-    A budget of calls, or a replay, bounds what is paid.
+    A budget of calls, or a replay, limits the cost.
     """
     bound = context.max_calls if context is not None and context.max_calls else inf
     calls = min(expected_calls, bound)
@@ -36,7 +36,7 @@ def terminal() -> bool:
 def ask(question: str, refused: str = "nothing was begun") -> None:
     """Ask the person at the terminal whether to go on; raise InputError if not.
 
-    ``refused`` is what the error says.
+    ``refused`` is the error's message.
     """
     print(f"{question} Go on? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):

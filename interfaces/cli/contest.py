@@ -1,4 +1,4 @@
-"""``dialectree contest``: change something in a finished run, and see what it does."""
+"""``dialectree contest``: change something in a finished run, and see the effect."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _CHANGES = {
     "set": ("ID=STRENGTH", "Another strength of an argument, 0 to 1, or none."),
     "drop": ("ID", "Take an argument, a turn, a part, a source or a segment out."),
     "flip": ("ID:ID", "Let the other argument win."),
-    "void": ("ID:ID", "Let a comparison count for nobody."),
-    "restore": ("ID|ID:ID", "Take a change or a void back."),
+    "void": ("ID:ID", "Do not count a comparison."),
+    "restore": ("ID|ID:ID", "Undo a change or a void."),
     "add": ("support|attack:ID TEXT", "Insert an argument of your own; a model scores and compares it."),
     "add_source": ("FILE", "Add a document to the sources, as the last one."),
 }
 
 
 def _flag(change: str) -> inspect.Parameter:
-    """Return the flag of a change; one without a text can be given several times."""
+    """Return the flag of a change; a change without a text can be given several times."""
     metavar, text = _CHANGES[change]
     kind: Any = tuple[str, str] if metavar.endswith("TEXT") else list[str]
     option = typer.Option(f"--{change.replace('_', '-')}", help=text, metavar=metavar)

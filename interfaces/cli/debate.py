@@ -1,4 +1,4 @@
-"""The commands that debate: one for each protocol, made of its declaration."""
+"""Make the commands that debate: one for each protocol, from its declaration."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from dialectree.system.packages import pip_line
 
 
 def usable_protocols() -> dict[str, Protocol]:
-    """Return the installed protocols by name, without those of which no command can be made.
+    """Return the installed protocols by name, without those that cannot have a command.
 
-    A stranger's declaration is tried. Ours are tested.
+    Declarations of other packages are tried here. Ours are tested.
     """
     for protocol in [*load_protocols().values()]:
         if not protocol.ours:
             try:
                 command(protocol)
-            except Exception as error:  # whatever a stranger's declaration makes impossible
+            except Exception as error:  # the declaration of another package can fail in any way
                 refuse(protocol.name, error)
     return load_protocols()
 
@@ -73,7 +73,7 @@ def _lazy_command(protocol: Protocol, name: str, **options: Any) -> LazyCommand:
 
 
 def examples() -> str:
-    """Return two examples for the help of the program: the first one of two protocols."""
+    """Return two examples for the help of the program: the first examples of two protocols."""
     lines = [
         f"dialectree {protocol.command} {protocol.examples[0]}"
         for protocol in load_protocols().values()

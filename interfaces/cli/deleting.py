@@ -1,4 +1,4 @@
-"""``dialectree delete`` and ``dialectree cache``: take away runs, cached documents and replies."""
+"""``dialectree delete`` and ``dialectree cache``: delete runs, cached documents and replies."""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ def about_cache() -> None:
 @cache.command()
 def clear(
     documents: Annotated[
-        bool, typer.Option("--documents", help="What was read, indexed and retrieved alone.")
+        bool, typer.Option("--documents", help="Only documents: read, indexed and retrieved texts.")
     ] = False,
     replies: Annotated[
-        bool, typer.Option("--replies", help="Replies of models alone, which were paid for.")
+        bool, typer.Option("--replies", help="Only replies of models, which were paid for.")
     ] = False,
     older: Annotated[
         float | None,
         typer.Option(
-            help="Only what was not used for so long, and replies that are so old.", min=0, metavar="DAYS"
+            help="Only documents unused for DAYS, and replies older than DAYS.", min=0, metavar="DAYS"
         ),
     ] = None,
     dry_run: DryRun = False,
@@ -82,7 +82,7 @@ def clear(
 
 
 def _delete(deletions: Sequence[Deletion], noun: str, *, dry_run: bool, yes: bool) -> bool:
-    """Say what is deleted and delete it, once a person agreed; return whether it was done."""
+    """Print the deletions and carry them out after consent; return whether this was done."""
     from dialectree.errors import InputError
     from dialectree.interfaces.cli import consent
     from dialectree.interfaces.cli.stored_data import total
@@ -97,7 +97,7 @@ def _delete(deletions: Sequence[Deletion], noun: str, *, dry_run: bool, yes: boo
         return False
     if not yes:
         if not consent.terminal():
-            raise InputError("nothing was deleted: give --yes, as nobody can be asked here")
+            raise InputError("nothing was deleted: give --yes, because a question needs a terminal")
         number = len(deletions)
         target = f"{number:,} {noun}s" if number > 1 and noun == "run" else f"this {noun}"
         consent.ask(f"Delete {target} ({total(deletions)})?", "nothing was deleted")

@@ -25,8 +25,8 @@ def demo(
 ) -> None:
     """Play a recorded debate, without a model.
 
-    It was written by hand, or a real model held it; the first line says which. It becomes a run
-    like any other, to be shown and contested.
+    It was written by hand or held by a real model; the first line says which. It becomes a run
+    like any other, which you can show and contest.
     """
     from rich.console import Console
 
@@ -73,7 +73,7 @@ def _list(recordings: Mapping[str, Recording]) -> None:
 
 
 def _suggest(run: Playback, other_names: list[str]) -> None:
-    """Say on stderr what can be done with the run now, and what else can be played."""
+    """Print on stderr the next commands for the run, and another recording."""
     from dialectree.interfaces.cli.progress import format_run_reference, suggest
     from dialectree.interfaces.cli.streams import program
     from dialectree.records import turns

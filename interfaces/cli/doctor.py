@@ -1,4 +1,4 @@
-"""``dialectree doctor``: what is installed, which model would be used, what its endpoint can do."""
+"""``dialectree doctor``: check the installed packages, the model in use, and its endpoint."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ async def _examine(context: ProtocolSettings) -> DialectreeError | None:
     if specs := [*list_specs_with_keys().values()]:
         print(f"  for every command: export DIALECTREE_MODEL={specs[0]}")
     else:
-        print("  none of a model's provider, such as OPENAI_API_KEY")
+        print("  no key of a model's provider, such as OPENAI_API_KEY")
     print("\nModels for this machine")
     for name in catalogue():
         here = f"--model local:{name}" if is_here(name) else f"{program()} model get {name}"
@@ -132,9 +132,9 @@ async def _examine(context: ProtocolSettings) -> DialectreeError | None:
 
 
 async def _probe(context: ProtocolSettings) -> tuple[str, float, str]:
-    """Make the smallest call to the model; raise what a debate would.
+    """Make the smallest call to the model; raise the same errors as a debate.
 
-    Returns how its endpoint is asked for structured replies, the seconds, and what was wrong.
+    Returns the endpoint's form of structured replies, the seconds, and the fault of the reply.
     """
     from pydantic import Field, create_model
 

@@ -1,6 +1,6 @@
-"""Flags, made of the fields that are declared: settings, and the input of a protocol.
+"""Make flags from declared fields: settings, and the input of a protocol.
 
-A flag that is not given stays None, so that the environment and dialectree.toml can speak.
+A flag that is not given stays None, so that the environment and dialectree.toml can set it.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ Command = Callable[..., None]
 Runs = Annotated[Path, typer.Option(help="Folder of the runs.", metavar="DIR", envvar=RUNS)]
 Json = Annotated[bool, typer.Option("--json", help="Print the record as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what it would take, and make no call.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the estimate, and make no call.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before many calls.")]
 
 
 def print_estimate(expected: Estimate, *, json: bool) -> None:
-    """Print what a dry run found."""
+    """Print the estimate of a dry run."""
     print(expected.model_dump_json(indent=1) if json else expected)
 
 
@@ -52,14 +52,14 @@ NAMED_AGAIN: tuple[tuple[type[BaseModel], str], ...] = (
     (GroundedSettings, "rerank"),
     (GroundedSettings, "reader"),
 )
-"""The settings of a run that goes on: its record names no code for anybody."""
+"""The settings to give again when a run goes on: code that a record names is not run."""
 
 
 def parameter(kind: type[BaseModel], name: str, help_text: str = "", heading: str = "") -> inspect.Parameter:
     """Return the command's parameter for one field: an argument or a flag.
 
-    ``help_text`` takes the place of the field's own description. ``heading`` is the heading in the help
-    of settings that not every protocol has.
+    ``help_text`` replaces the field's own description. ``heading`` is the heading in the help of
+    settings that only some protocols have.
     """
     field, declared = kind.model_fields[name], get_option_details(kind, name)
     value, required = _value(field.annotation), field.is_required()
@@ -82,7 +82,7 @@ def parameter(kind: type[BaseModel], name: str, help_text: str = "", heading: st
 
 
 def _heading(kind: type[BaseModel], name: str, heading: str) -> str | None:
-    """Return the heading in the help that a flag stands under; None for the first, common ones."""
+    """Return the heading of a flag in the help; None for the common flags, which come first."""
     declared = get_option_details(kind, name)
     if not issubclass(kind, ProtocolSettings):
         return RARE if declared.get("evaluation_only") else None
@@ -96,9 +96,9 @@ def _flag(kind: type[BaseModel], name: str) -> str:
 
 
 def in_flags(message: str) -> str:
-    """Return ``message`` with the flag ``--max-depth`` where it names the field ``max_depth``.
+    """Return ``message`` with the flag ``--max-depth`` in place of the field ``max_depth``.
 
-    Messages of every other room name fields so, in backticks.
+    Messages of other modules name fields, in backticks.
     """
     kinds = [kind for protocol in load_protocols().values() for kind in (protocol.settings, protocol.input)]
     declared = {name: _flag(kind, name) for kind in kinds for name in kind.model_fields}
@@ -107,7 +107,7 @@ def in_flags(message: str) -> str:
         flag = declared.get(field[1], f"--{field[1].replace('_', '-')}")
         return flag.replace("--", "--no-") if field[2] else flag
 
-    # The words of somebody else, an endpoint's for one, stand between “ and ”.
+    # Foreign words, such as an endpoint's, are between “ and ”.
     parts = re.split(r"(“[^”]*”)", message)
     ours = (re.sub(r"`([a-z_]+)(=False)?`", format_flag, part) for part in parts[::2])
     return "".join(chain.from_iterable(zip_longest(ours, parts[1::2], fillvalue="")))
@@ -124,7 +124,7 @@ def _value(annotation: Any) -> Any:
     if origin is Literal:
         return annotation
     if origin in (dict, list):
-        return list[str]  # of a table NAME=VALUE, as often as wanted
+        return list[str]  # NAME=VALUE of a table, can be repeated
     if origin is Annotated:
         return _value(parts[0])
     kinds = [part for part in parts if part is not NoneType]
@@ -150,10 +150,10 @@ def with_fields(
     help_texts: Mapping[str, str] | None = None,
     heading: str = "",
 ) -> Callable[[Command], Command]:
-    """Give a command a flag for each field; it takes those that are set as ``given_as``.
+    """Give a command a flag for each field; its parameter ``given_as`` gets the fields that are set.
 
-    ``more`` are parameters of the command that are made elsewhere, ``help_texts`` take the place
-    of descriptions, by name, and ``heading`` is the heading of settings that not every protocol has.
+    ``more`` are further parameters of the command, ``help_texts`` replace descriptions, by name,
+    and ``heading`` is the heading of settings that only some protocols have.
     """
     texts = help_texts or {}
     made_of = (parameter(kind, name, texts.get(name, ""), heading) for kind, name in fields)
@@ -190,12 +190,12 @@ def with_fields(
 
 
 def settings(*names: str) -> Callable[[Command], Command]:
-    """Give a command the flags of shared settings; it takes those that are set as ``settings``."""
+    """Give a command the flags of shared settings; its ``settings`` are the fields that are set."""
     return with_fields(*((ProtocolSettings, name) for name in names))
 
 
 def _read(kind: type[BaseModel], name: str, value: Any) -> Any:
-    """Return the value of a field as its flag gives it; ``NAME=VALUE`` becomes a table."""
+    """Return the value of a field from its flag; ``NAME=VALUE`` becomes a table."""
     if get_origin(kind.model_fields[name].annotation) is not dict:
         return value
     flag, read = _flag(kind, name), _price if name == "prices" else _pair

@@ -11,11 +11,11 @@ Row = tuple[str, str]
 DEBATE, LOOK, EVALUATE, SET_UP = HEADINGS = ("Debate", "Look", "Evaluate", "Set up")
 """The headings of commands, in their order."""
 RARE = "For evaluations"
-"""The heading of flags that stand last."""
+"""The heading of the last flags."""
 
 
 class ExamplesFirst:
-    """Leaves out the end of a help: the examples stand first, see :func:`write_examples`."""
+    """Prints no epilog: the examples come first, see :func:`write_examples`."""
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Print nothing."""
@@ -39,7 +39,7 @@ class GroupedCommand(ExamplesFirst, TyperCommand):
 
 
 def write_examples(examples: str | None, formatter: Any) -> None:
-    """Print the lines of ``examples``, if there are some."""
+    """Print the lines of ``examples``, if there are any."""
     if examples:
         with formatter.section("Examples"):
             for line in examples.splitlines():

@@ -1,4 +1,4 @@
-"""Commands that are imported when they are used: help lists them without their modules."""
+"""Import commands when they are used: help lists them without their modules."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from dialectree.interfaces.cli.help_groups import HEADINGS, ExamplesFirst, write
 
 @dataclass(frozen=True)
 class LazyCommand:
-    """Declare a command: where its code stands, and what the help of its group says of it."""
+    """Declare a command: the place of its code, and its text in the help of its group."""
 
     code: str | Callable[[], Callable[..., None]]
-    """``module:name`` of its function or of a group's Typer app, or what returns the function."""
+    """``module:name`` of its function or of a group's Typer app, or a callable that returns the function."""
     help: str
     """The first sentence of its docstring."""
     panel: str = "Commands"
-    """The heading that it stands under."""
+    """Its heading in the help."""
     cls: type[TyperCommand] = TyperCommand
     no_args_is_help: bool = False
     examples: str = ""
@@ -46,8 +46,8 @@ class LazyCommand:
 class LoadedCommands(Mapping[str, Any]):
     """The commands of a group by name. Each is loaded when it is asked for.
 
-    Those that ``table`` lacks are made of declarations, which are loaded to find one, or to list
-    all names.
+    Commands that ``table`` lacks come from declarations, which are read to find a command or to
+    list all names.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class LoadedCommands(Mapping[str, Any]):
         self._loaded: dict[str, Any] = {}
 
     def rows(self) -> dict[str, LazyCommand]:
-        """Return what is declared of all commands, in the order of the help."""
+        """Return the declarations of all commands, in the order of the help."""
         return {**self._read_declarations(), **self._table}
 
     def __contains__(self, name: object) -> bool:
@@ -78,7 +78,7 @@ class LoadedCommands(Mapping[str, Any]):
 
 
 class LazyGroup(ExamplesFirst, TyperGroup):
-    """A group that imports a command when it is used. Its help imports none."""
+    """A group that imports a command when it is used, and none for its help."""
 
     table: ClassVar[Mapping[str, LazyCommand]] = {}
     """Its own commands by name."""
@@ -88,18 +88,18 @@ class LazyGroup(ExamplesFirst, TyperGroup):
         self.commands: Any = LoadedCommands(self.table, self.read_declarations)
 
     def read_declarations(self) -> Mapping[str, LazyCommand]:
-        """Return the commands that are made of declarations, by name."""
+        """Return the commands that come from declarations, by name."""
         return {}
 
     def examples(self) -> str:
-        """Return the calls that stand first in the help, a line each."""
+        """Return the example calls, which come first in the help, one per line."""
         return ""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command called ``cmd_name``; None without one."""
         if cmd_name not in self.commands:
             return None
-        return self.commands[cmd_name]  # .get would take a KeyError of its module for no command
+        return self.commands[cmd_name]  # .get would hide a KeyError of the command's module
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands."""

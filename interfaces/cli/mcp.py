@@ -30,8 +30,8 @@ def mcp(
 ) -> None:
     """Serve the installed protocols to a client that speaks MCP: an editor, an agent, a chat.
 
-    Clients choose neither models nor addresses: those are the flags here, the environment and
-    dialectree.toml. DIALECTREE_MCP_KEY is the key of an HTTP server.
+    Clients choose neither models nor addresses: these flags, the environment and dialectree.toml
+    set them. DIALECTREE_MCP_KEY is the key of an HTTP server.
     """
     from dialectree.errors import InputError
     from dialectree.interfaces.cli.debate import usable_protocols

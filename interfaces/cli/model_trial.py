@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def try_model(settings: Mapping[str, Any], *, json: bool) -> None:
-    """Measure the model that ``settings`` name, and print the result; write no file.
+    """Measure the model in ``settings``, and print the result; write no file.
 
-    Where the trial is interrupted, or nobody answers, print what was measured so far.
+    After an interrupt or a failed call, print the figures so far.
 
     Raises:
-        DialectreeError: as a debate does; a model that does not answer is one.
+        DialectreeError: as in a debate, such as for a model that does not answer.
         typer.Exit: with status 130 after an interrupt.
     """
     from dialectree.evals.model_trial import Trial
@@ -53,7 +53,7 @@ def try_model(settings: Mapping[str, Any], *, json: bool) -> None:
 
 
 def print_result(result: TrialResult) -> None:
-    """Print the table, then what is bad in it."""
+    """Print the table, then remarks on its bad figures."""
     took = f"{count(result.calls, 'call')} in {duration(result.seconds)}"
     print_list_entry(f"{result.model}, asked in the {result.form} form, {took}")
     for name, figure in _rows(result):
@@ -66,7 +66,7 @@ def print_result(result: TrialResult) -> None:
 
 
 def _rows(result: TrialResult) -> Iterator[tuple[str, str]]:
-    """Yield a name and a figure for each row with something measured."""
+    """Yield a name and a figure for each measured row."""
     again = f", {result.repaired.count} after a repair" if result.repaired.count else ""
     shares: list[tuple[str, Share, str]] = [
         ("replies fit the schema", result.fits, again),

@@ -49,7 +49,7 @@ def get(
 ) -> None:
     """Fetch a model from the Hub, or take a file, if its SHA-256 is that of the catalogue.
 
-    A fetch that was broken off goes on. Proxies of the environment count.
+    A fetch that was broken off goes on. Proxies of the environment are used.
     """
     from dialectree.embedded.model_files import fetch_model, take_model
 

@@ -1,17 +1,17 @@
-"""Tune a process that is a command's alone."""
+"""Tune the process of a command."""
 
 from __future__ import annotations
 
 import gc
 
 THRESHOLDS = (20_000, 20, 20)
-"""Of the garbage collector."""
+"""Thresholds of the garbage collector."""
 
 
 def collect_garbage_seldom() -> None:
-    """Collect garbage seldom, and never what the imports made.
+    """Collect garbage seldom, and never the objects of the imports.
 
-    A debate leaves next to none, and the search takes a twentieth of the time of a call.
+    A debate leaves almost none, and the search takes a twentieth of the time of a call.
     """
     gc.freeze()
     gc.set_threshold(*THRESHOLDS)

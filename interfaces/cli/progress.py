@@ -1,4 +1,4 @@
-"""Follows a run in the terminal and ends the command with the right status."""
+"""Follow a run in the terminal and end the command with the right status."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from dialectree.system import clock, loop
 
 T = TypeVar("T")
 _STOP_S = 0.2
-"""Seconds after Ctrl-C before it is said why the end takes longer."""
+"""Seconds after Ctrl-C before a notice says why the end takes longer."""
 _SOON_S, _SELDOM_S = 1.0, 10.0
 """Seconds of reading before a bar is drawn, and between two lines."""
 STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: none)"
@@ -58,7 +58,7 @@ def demonstration() -> str:
 
 
 async def await_with_notice(work: Coroutine[Any, Any, T]) -> T:
-    """Await ``work``; say so if it is cancelled and takes its time to end."""
+    """Await ``work``; print a notice if it is cancelled and does not end at once."""
     task = asyncio.ensure_future(work)
     try:
         await asyncio.wait([task])
@@ -70,9 +70,9 @@ async def await_with_notice(work: Coroutine[Any, Any, T]) -> T:
 
 
 def follow(run: Started, *, json: bool, quiet: bool) -> None:
-    """Conduct ``run``, showing it on stderr; print the result on stdout; exit.
+    """Conduct ``run`` with its progress on stderr, print the result on stdout, and exit.
 
-    A terminal shows how far it is and what was said last, elsewhere there are a few lines.
+    A terminal shows the progress and the last turn; elsewhere there are a few lines.
     """
     if run.record.demonstration:
         notice(demonstration())
@@ -98,7 +98,7 @@ def follow(run: Started, *, json: bool, quiet: bool) -> None:
     try:
         with watcher:
             if run.record.status in UNFINISHED:
-                for event in run.folder.events():  # of the parts before it was broken off
+                for event in run.folder.events():  # from before it was broken off
                     watcher.watch(event)
             collect_garbage_seldom()
             work = underway.conduct(ask if run.context.asks() else None, watcher.watch)
@@ -118,7 +118,7 @@ def follow(run: Started, *, json: bool, quiet: bool) -> None:
 
 @contextmanager
 def reading(*, quiet: bool) -> Iterator[WatchReading | None]:
-    """Show on stderr how far documents are read and indexed, see :func:`counting`."""
+    """Show on stderr the progress of reading and indexing documents, see :func:`counting`."""
     if quiet:
         yield None
         return
@@ -128,7 +128,7 @@ def reading(*, quiet: bool) -> Iterator[WatchReading | None]:
 
 @contextmanager
 def counting(things: str) -> Iterator[WatchReading]:
-    """Show on stderr how many ``things`` are done, where that takes more than a moment.
+    """Show on stderr how many ``things`` are done, if that takes more than a moment.
 
     On a terminal it is a bar, elsewhere a line every few seconds.
     """
@@ -154,7 +154,7 @@ def counting(things: str) -> Iterator[WatchReading]:
     try:
         yield tell
     finally:
-        if bars.live.is_started:  # else it would end a line that nobody began
+        if bars.live.is_started:  # else it would end a line that was not begun
             bars.stop()
 
 
@@ -174,7 +174,7 @@ def _say(record: RunRecord, *, json: bool) -> None:
 def _explain(
     run: Started, status: int, fault: DialectreeError | None, *, reported: bool, quiet: bool
 ) -> None:
-    """Say on stderr what the person should know beside the result."""
+    """Print notices on stderr that belong to the result."""
     record, path = run.record, run.folder.path
     if status == 5:
         for node, failure in record.list_failures():
@@ -193,7 +193,7 @@ def _explain(
         again = f"go on with: {program()} resume {path}{_format_base_url_flag(run)}"
         notice("; ".join([*([str(fault)] if fault is not None else []), "broken off", again]))
         return
-    missing = missing_in_input(record)  # which the person read before the first call
+    missing = missing_in_input(record)  # printed before the first call
     for remark in record.notices:
         if remark not in missing:
             notice(remark)
@@ -217,23 +217,23 @@ def _explain(
 
 
 def format_run_reference(run: Started) -> Path | str:
-    """Return what ``show`` and ``contest`` call ``run``: ``last``, or the path of its folder."""
+    """Return the name of ``run`` for ``show`` and ``contest``: ``last``, or its folder's path."""
     return "last" if run.folder.path.parent == runs_home() else run.folder.path
 
 
 def _format_base_url_flag(run: Started) -> str:
-    """Return the address to name again: one from a record is never sent the environment's key."""
+    """Return the flag that repeats the address: a recorded address never gets the environment's key."""
     address = run.record.settings.get("base_url")
     return f" --base-url {shlex.quote(str(address))}" if address else ""
 
 
 def suggest(rows: Iterable[tuple[str, str]]) -> None:
-    """Say on stderr what can be done next: commands, each with what it is for."""
+    """Print the next commands on stderr, each with its purpose."""
     say("\n".join(["Try next:", *(f"  {command}\n      {purpose}" for command, purpose in rows)]))
 
 
 def _point_to(name: str, file: Path) -> None:
-    """Say on stderr where a file lies, as a link in a terminal that knows links."""
+    """Print the path of a file on stderr, as a link in a terminal that knows links."""
     console = Console(stderr=True)
     if console.is_terminal:
         console.print(Text(f"dialectree: {name}: ").append_text(link(file)), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Refuse a second text of one flag: the parser would keep the last one, and say nothing."""
+"""Refuse a second text of one flag: the parser would silently keep the last text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class OneText(GroupedCommand):
     """A command whose flags with a place and a text are given once each."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words of a call; raise InputError where one of these flags stands twice."""
+        """Parse the words of a call; raise InputError if such a flag is given twice."""
         words = [word.partition("=")[0] for word in args]
         paired = (parameter for parameter in self.params if parameter.nargs == 2)
         for flag in (flag for parameter in paired for flag in parameter.opts):

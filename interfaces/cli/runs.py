@@ -1,4 +1,4 @@
-"""``dialectree show`` and ``dialectree resume``: runs that are there already."""
+"""``dialectree show`` and ``dialectree resume``: show existing runs and go on with them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def show(
 ) -> None:
     """Show a finished or broken-off run: its tree, its verdict, what it cost.
 
-    Without a RUN: all of them, the newest first. With two: where they part and what moved.
+    Without a RUN: all of them, the newest first. With two: where they differ and what moved.
     """
     from dialectree import report
     from dialectree.errors import InputError
@@ -75,7 +75,7 @@ def show(
 
 
 def _print(*parts: RenderableType, after: RenderableType = "") -> None:
-    """Print on a terminal through its pager where it is longer than that; elsewhere as it is.
+    """Print through the pager if the text is longer than the terminal, else directly.
 
     ``after`` is printed without wrapping.
     """
@@ -116,7 +116,7 @@ def _html(folder: RunFolder, record: RunRecord) -> str:
 
 
 def _open(folder: RunFolder, record: RunRecord) -> None:
-    """Open the report of a run, written first if it is missing or the run was not at its end."""
+    """Open the report of a run; write it first if it is missing or the run has not ended."""
     import webbrowser
 
     from dialectree.errors import InputError
@@ -160,7 +160,7 @@ def resume(
 ) -> None:
     """Go on with a run that was broken off, or whose calls failed.
 
-    Finished calls are not made again. Budgets count anew from here.
+    Finished calls are not made again. Budgets begin again at 0.
     """
     from dialectree.interfaces.cli import progress, streams
     from dialectree.records import UNFINISHED

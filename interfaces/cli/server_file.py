@@ -25,7 +25,7 @@ Embedded = Annotated[bool, typer.Option("--embedded", help="Put the embedded mod
 _SCHEMA = "https://langgra.ph/schema.json"
 _CPU = "https://download.pytorch.org/whl/cpu"
 _SOURCE = "/opt/server"
-"""Where the image has the folder of the project file while it installs."""
+"""The image's folder with the project file during the installation."""
 
 
 def server_file(
@@ -33,7 +33,7 @@ def server_file(
 ) -> None:
     """Print a langgraph.json with a graph and a chat for each installed protocol.
 
-    Leaves out what lacks a package or does not load: the server would not start.
+    Leaves out protocols that lack a package or do not load: the server would not start.
     """
     usable = usable_protocols().values()
     faults = unusable()
@@ -60,8 +60,8 @@ def content(
 ) -> dict[str, Any]:
     """Return the file's content, without the graphs whose paths are in ``without``.
 
-    A file for an image names no checkpointer, for LangGraph's image brings its own, and no file of
-    variables, for they are given when the image is run.
+    A file for an image names no checkpointer, because LangGraph's image has its own, and no file
+    of variables, because they are given when the image is run.
     """
     local: dict[str, Any] = {
         "env": ".env",

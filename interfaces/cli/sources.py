@@ -1,4 +1,4 @@
-"""``dialectree sources``: what a debate would read of files, before anything is paid."""
+"""``dialectree sources``: show the text that a debate would read from files, without any cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MARKS = {"heading": "# ", "item": "- ", "names": "| ", "row": "| ", "note": "* "}
 _LONGEST = 100
-"""Characters of a text that was left out, on the terminal."""
+"""Characters that the terminal shows of a text that was left out."""
 
 
 @flags.with_fields(
@@ -38,9 +38,9 @@ def sources(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show what is read of documents: their blocks, what is left out, and why.
+    """Show the text read from documents: their blocks, what is left out, and why.
 
-    No model is asked, but for the embeddings that ``--find`` searches by.
+    No model is asked, except for the embeddings of ``--find``.
     """
     from dialectree.protocols.settings import build_settings
     from dialectree.retrieval.sources import read_sources
@@ -69,16 +69,16 @@ def sources(
 
 
 class ShownEvidence(NamedTuple):
-    """What a debate on a text is shown."""
+    """The evidence segments that a debate on a text is shown."""
 
     matches: list[CorpusSegment]
-    """The best first."""
+    """The best segments for the text, the best first."""
     beside: list[CorpusSegment]
-    """Segments around them, or the rest of sources that are shown whole, in their order."""
+    """The segments around ``matches``, or the rest of sources that are shown whole, in order."""
     visible_sentences: int
-    """Sentences."""
+    """The number of sentences shown."""
     sentences: int
-    """Sentences of all sources."""
+    """The number of sentences in all sources."""
 
     def as_json(self, documents: tuple[Document, ...]) -> dict[str, Any]:
         """Return the fields of ``--json``."""

@@ -1,4 +1,4 @@
-"""Delete runs, and what the cache keeps of documents and replies, after saying how much it is."""
+"""Describe and delete runs, cached documents and cached replies."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from dialectree.text import count, line
 
 _DAY_S = 86_400
 _DOCUMENTS = ("documents", "readings", "segments", "corpora", "vectors", "retrievals", "view")
-"""Folders of the cache that keep what documents say: as they were read, cut, indexed and embedded,
-what a retriever returned, and pages of runs that were opened in a browser."""
+"""Folders of the cache with texts of documents: as they were read, cut, indexed and embedded,
+as a retriever returned them, and on pages of runs that were opened in a browser."""
 
 
 class Deletion(NamedTuple):
-    """Something that can be deleted, and what it amounts to."""
+    """Something that can be deleted, with its description and its size."""
 
     description: str
     """A line for people."""
@@ -35,7 +35,7 @@ class Deletion(NamedTuple):
 
 
 def describe_run(folder: RunFolder) -> Deletion:
-    """Return the deletion of a run. Its ``delete`` raises RunFolderError for one under way."""
+    """Return the deletion of a run. Its ``delete`` raises RunFolderError for a run under way."""
     files = [*_files_below(folder.path)]
     size = sum(path.lstat().st_size for path in files)
     try:
@@ -47,7 +47,7 @@ def describe_run(folder: RunFolder) -> Deletion:
     def delete() -> None:
         with folder.lock():
             folder.remove()
-        # The index is written anew, without what it quoted of this run.
+        # Write the index again, without its quotations from this run.
         list_runs(folder.path.parent, lambda fault: None)
 
     return Deletion(f"{folder.path}: {about}, {count(len(files), 'file')}", size, delete)
@@ -63,14 +63,14 @@ def has_sources(folder: RunFolder) -> bool:
 def describe_cache(
     *, documents: bool, replies: bool, older_than_days: float | None = None
 ) -> Iterator[Deletion]:
-    """Yield what the cache keeps of ``documents`` and of ``replies``, where there is any.
+    """Yield a deletion of the cached documents and one of the cached replies, if there are any.
 
     Args:
-        documents: What was read, cut, indexed, embedded and retrieved.
-        replies: Replies of models that were paid for.
-        older_than_days: Only what was not used, and replies that were paid, for so long.
+        documents: Include texts that were read, cut, indexed, embedded and retrieved.
+        replies: Include replies of models that were paid for.
+        older_than_days: Only documents last used, and replies paid, longer ago than this.
 
-    Raises InputError for replies that lie in a database of several machines.
+    Raises InputError if the replies are in a database of several machines.
     """
     before = None
     if older_than_days is not None:
@@ -112,7 +112,7 @@ def _describe_replies(before: float | None) -> Iterator[Deletion]:
 
 
 def _last_used(path: Path, folder: Path) -> float:
-    """Return when a file was used last; the files of a corpus are used together."""
+    """Return the time of a file's last use; the files of a corpus are used together."""
     if folder.name == "corpora":
         path = folder / path.relative_to(folder).parts[0]
     return path.lstat().st_mtime
@@ -131,7 +131,7 @@ def _remove_empty(folder: Path) -> None:
 
 
 def total(deletions: Iterable[Deletion]) -> str:
-    """Return the size of all in words: ``1.2 MB``."""
+    """Return the total size in words: ``1.2 MB``."""
     size = float(sum(deletion.size for deletion in deletions))
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:

@@ -13,9 +13,9 @@ where coalesce(kept.at, (select at from kept where key = '')) < ?
 
 
 def count_replies(cache: SqliteCache, before: float | None = None) -> tuple[int, int]:
-    """Return how many completions there are, and their size in bytes.
+    """Return the number of completions, and their size in bytes.
 
-    ``before``, in seconds since 1970, counts those alone that were kept earlier.
+    With ``before``, in seconds since 1970, only completions that were kept earlier are counted.
     """
     if not cache.path.is_file():
         return 0, 0
@@ -28,9 +28,9 @@ def count_replies(cache: SqliteCache, before: float | None = None) -> tuple[int,
 
 
 def remove_replies(cache: SqliteCache, before: float | None = None) -> None:
-    """Remove completions, those kept ``before`` a time alone if one is given.
+    """Remove completions; with ``before`` only those that were kept earlier.
 
-    Nothing of them stays in the file.
+    Their texts are erased from the file.
     """
     try:
         connection, until = cache.open(), (_until(before),)

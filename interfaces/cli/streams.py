@@ -38,7 +38,7 @@ _PLAIN |= {"′": "'"}
 
 
 def stand_in() -> None:
-    """Open what is closed, so that no file of ours gets the number of a standard stream.
+    """Open closed standard streams, so that other files do not get their numbers.
 
     Python has no object for a closed stream. It gets one, because ``print`` needs stdout.
     """
@@ -94,7 +94,7 @@ def print_list_entry(text: str, indent: int = 0) -> None:
 def page(text: str) -> None:
     """Print a long text through the pager of the terminal, as git does: PAGER, or ``less -FRX``.
 
-    Without such a program it is printed as it is.
+    Without a pager it is printed directly.
     """
     words = shlex.split(os.environ.get("PAGER") or "less")
     if not words or shutil.which(words[0]) is None:

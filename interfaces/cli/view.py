@@ -33,8 +33,7 @@ def view(
 ) -> None:
     """Look into runs and evaluations in the browser, and follow those that are under way.
 
-    Serves this machine alone, under an address with a token that nobody can guess. Changes
-    nothing.
+    Serves only this machine, under an address with a random token. Changes nothing.
     """
     from dialectree.errors import InputError
     from dialectree.interfaces.cli import streams
@@ -84,10 +83,10 @@ def view(
 
 @contextmanager
 def open_in_browser(address: str) -> Iterator[None]:
-    """Open ``address`` in the browser, by a file that leads to it and is gone afterwards.
+    """Open ``address`` in the browser, through a file that redirects to it and is then removed.
 
-    A browser is started by a command, which everybody on this machine can read: the address, whose
-    token is a secret, stands in the file, which its owner alone can.
+    Everybody on this machine can read the command that starts a browser. The address has a secret
+    token, so it is in the file, which only its owner can read.
     """
     from dialectree.interfaces.cli import streams
     from dialectree.protocols.sources import cache_folder
