@@ -204,7 +204,7 @@ def state(record: RunRecord) -> str:
             return f"The debate ended without {thing}."
         case "partial":
             folder = f"where RUN is the path of the folder {record.run_id}"
-            return f"Broken off before the end. It goes on with: dialectree resume RUN, {folder}."
+            return f"Broken off before the end. To go on: dialectree resume RUN, {folder}."
         case "running":
             return "Still under way, or stopped without notice; this is what was known."
 

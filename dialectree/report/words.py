@@ -22,7 +22,7 @@ def method(record: RunRecord) -> str:
     method_name = of.method or record.method.replace("_", " ")
     if method_name.startswith("without"):
         return f"{of.title} {method_name}"
-    return f"{method_name[:1].upper()}{method_name[1:]} (beside {of.title})"
+    return f"{method_name[:1].upper()}{method_name[1:]} (compared with {of.title})"
 
 
 def view_of(record: RunRecord) -> str:

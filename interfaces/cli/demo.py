@@ -95,7 +95,7 @@ def _suggest(run: Playback, other_names: list[str]) -> None:
     if argument and any(phase.score for phase in run.method.protocol.phases):
         rows.append((f"{contest} --set {argument}=0.1", "change a strength; this needs no model"))
     elif turn_name:
-        purpose = "change a turn; what depends on it is asked anew and needs --model SPEC"
+        purpose = "change a turn; what depends on it is asked again and needs --model SPEC"
         rows.append((f'{contest} --replace {turn_name} "..."', purpose))
     for other_name in other_names[:1]:
         more = f"; there are also {', '.join(other_names[1:])}" if other_names[1:] else ""

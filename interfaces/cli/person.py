@@ -18,7 +18,7 @@ _typed = bytearray()
 async def ask(request: Mapping[str, str]) -> str:
     """Return one line that the person types; an empty line if the input has ended.
 
-    Raise Halted where a ruling is asked for and the input has ended: resuming asks again.
+    Raise Halted if the input ends before a ruling: resuming asks again.
     """
     paragraphs = [f"\nAbout: {request['question']}", request.get("transcript", ""), request["request"]]
     judging = "labels" in request

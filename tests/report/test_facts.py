@@ -353,7 +353,7 @@ def test_the_order_in_which_a_comparison_was_shown_tells_its_reason(shown: Shown
 METHODS = {
     ("rsd", "rsd"): "Role-Switching Debate",
     ("rsd", "no_role_switch"): "Role-Switching Debate without the role switch",
-    ("rsd", "new_one"): "New one (beside Role-Switching Debate)",
+    ("rsd", "new_one"): "New one (compared with Role-Switching Debate)",
     ("art", "argllm"): "ArgLLM, arguments weighed without meeting each other",
     ("art", "direct"): "Yes or no without debate",
     ("tod", "single_stage"): "both papers compared in one step, without debate",
