@@ -432,7 +432,7 @@ def gains(audit: Audited) -> list[str]:
             ends = f", between {low_end} and {high_end}"
         pairs = count(n, "question")
         sentences.append(
-            f"{debate.name}: {gained} {unit} beside the best of the others, {best.rival} "
+            f"{debate.name}: {gained} {unit} compared with the best of the others, {best.rival} "
             f"({pairs}{ends}; p = {probability(best.test.holm)} after Holm)."
         )
     return sentences
@@ -442,19 +442,19 @@ def rules(audit: Audited) -> list[str]:
     """Return the sentences that explain the answer and name the gaps of the audit."""
     unit = "marks of 100" if audit.marks else "points"
     sentences = [
-        "A debate is worth it if it is shown to be better than every method above that does "
-        f"without. It is not if a gain of {audit.points:g} {unit} is ruled out beside one of them."
+        "A debate is worth it if it is shown to be better than every method above without a debate. "
+        f"It is not worth it if a gain of {audit.points:g} {unit} over one of them is ruled out."
     ]
     if audit.answer == "cannot be told":
         sentences.append(
-            "The number of questions that it needs is the one at which four of five audits would "
-            "tell, at a 5% chance of error, were the differences seen here the true ones."
+            "With the number of questions named above, four of five audits would decide, at a 5% "
+            "chance of error, if the differences seen here are the true ones."
         )
     for comparison in audit.beside:
         if comparison.rival == SAMPLES and comparison.test.ratio is None:
             sentences.append(
-                f"The endpoint reports no tokens for {comparison.debate!r} or for the samples, so nobody "
-                "knows whether they are as many."
+                f"The endpoint reports no tokens for {comparison.debate!r} or for the samples, so their "
+                "budgets cannot be compared."
             )
         elif comparison.rival == SAMPLES and not (comparison.enough and comparison.no_more):
             outcome = "a loss to" if comparison.enough else "a win over"

@@ -49,7 +49,7 @@ def _data(study: Study) -> Iterator[str]:
         )
     for tail, evaluation in zip(tails(study.folders), study.evaluations, strict=True):
         if evaluation.ended is None:
-            yield f"{tail} has not come to its end: what is missing is in no figure."
+            yield f"{tail} has not ended: the missing questions are in no figure."
     if study.strangers:
         yield f"{count(study.strangers, 'result')} of unknown rows or questions are left out."
     rows = study.rows.values()
@@ -57,7 +57,7 @@ def _data(study: Study) -> Iterator[str]:
         numbers = format_list(f"{row.name} {len(row.results)}" for row in rows)
         yield (
             f"The rows did not answer the same questions: {numbers} of {len(study.items)}. Pairs "
-            "are of the questions of both, other figures of each row's own."
+            "use the questions of both rows, other figures use each row's own."
         )
     total = sum(e.data.count for e in study.evaluations[:1] if not (e.limit or e.sample))
     if study.questions < total:
@@ -95,10 +95,10 @@ def _describe_excluded_answers(study: Study) -> Iterator[str]:
     def list_finished_results(row: Answers) -> list[Result]:
         return [result for result in row.results.values() if result.status != "failed"]
 
-    heading = "Withheld answers are not right, and no answer that a debate spoilt"
+    heading = "Withheld answers count neither as right nor as made wrong by a debate"
     yield from per_row(heading, rows, lambda row: row.counts["unanswered"])
     if study.task != "compare":
-        heading = "Answers to questions that the data has no right answer to are in no share"
+        heading = "Answers to questions without a right answer in the data are in no share"
         without = lambda row: sum(not score_of(r, row.key) for r in list_finished_results(row))  # noqa: E731
         yield from per_row(heading, rows, without)
     heading = "Answers have a judgement that could not be read, or was not given"

@@ -204,7 +204,7 @@ def _how(comparison: RowComparison, family: int, test_prefix: str = "") -> str:
 
 def _detectable(comparison: RowComparison) -> str:
     if comparison.detectable is None:
-        return " So few questions, or clusters of them, can show no difference."
+        return " There are too few questions, or clusters of them, to show a difference."
     direction = " downwards" if comparison.detectable < 0 else ""
     effect = f"{100 * abs(comparison.detectable):.1f} points{direction}"
     return f" So many questions would probably show {effect} or more, not less."
@@ -223,7 +223,7 @@ def _alone_on_two_options(analysis: Analysis) -> Iterator[str]:
         method = next(iter(baselines(analysis.study.task, on_a_pair=True)), None)
         more = f" Add {method} with the same candidates." if method else ""
         yield (
-            f"Of {format_list(names)} it cannot be told whether debating helped: no baseline "
+            f"For {format_list(names)} it cannot be told whether debating helped: no baseline "
             f"chooses between the same two options.{more}"
         )
 

@@ -95,7 +95,7 @@ def rules_table(voted: VotedDebates, routing: Routing) -> Table:
     ]
     made_of_them = made(
         "rules",
-        "What each rule comes to",
+        "Accuracy and cost of each rule",
         lines,
         *notes(voted, routing),
         kinds={"less debating everything": "points", "tokens a question": "mean"},
@@ -126,8 +126,8 @@ def notes(voted: VotedDebates, routing: Routing) -> Iterator[str]:
         f"Picked by cross-fitting: {min(FOLDS, groups)} times a rule was picked on all questions "
         f"but one part, and tried on that part. There {100 * after:.1f}% were right, and "
         f"{100 * before:.1f}% by the vote (exact test, p {probability(gain.p)}); a debate is "
-        "recommended only where that shows a gain. Among rules without a shown loss it is the "
-        "cheapest."
+        "recommended only if this test shows a gain. The pick is the cheapest rule without a shown "
+        "loss."
     )
     yield (
         f"Each interval is of {100 * routing.level:.1f}%, so that all {len(sample.rules)} rules "
@@ -136,7 +136,7 @@ def notes(voted: VotedDebates, routing: Routing) -> Iterator[str]:
     )
     yield (
         f"“Do not debate” is said where a gain of {100 * WORTH:.0f} points is ruled out (95%, "
-        "one-sided). Debating everything counts without the vote, for which nobody would pay."
+        "one-sided). The tokens of debating everything leave out the vote, which it does not need."
     )
     yield (
         "The debates were handed the answers that were voted for."

@@ -157,8 +157,8 @@ class Study:
             answers = self.rows[row_names[place, row_name]]
             if answers.results.get(item, result) != result:
                 raise InputError(
-                    f"question {item!r} by row {row_name!r} stands in {answers.homes[item]} and "
-                    f"in {folder}: name one"
+                    f"question {item!r} by row {row_name!r} has different results in "
+                    f"{answers.homes[item]} and in {folder}: name one of these folders"
                 )
             answers.results[item], answers.homes[item] = result, folder
             self._complete(answers, item)
@@ -203,7 +203,8 @@ def _require_same_data(joined: Study) -> None:
             )
         if len({evaluation.data.items_sha256, first_evaluation.data.items_sha256} - {None}) > 1:
             raise InputError(
-                f"{folder} and {joined.folders[0]} were run with other --columns, so on other questions"
+                f"{folder} and {joined.folders[0]} were run with different --columns, so their questions "
+                "differ: report each by itself"
             )
     if len({folder.resolve() for folder in joined.folders}) < len(joined.folders):
         raise InputError("a folder is named twice")

@@ -89,14 +89,14 @@ def _accuracy(study: Study) -> Table | None:
         return cells
 
     notes = [
-        "Accuracy is of the n answers that a judgement was read of. Intervals are Wilson's, 95%. A "
-        "run that failed is in no share."
+        "Accuracy is the share of right answers among the n answers with a readable judgement. "
+        "Intervals are Wilson's, 95%. Failed runs are in no share."
     ]
     if any(row.chose_first for row in rows):
         notes.append("The first option, or True of a claim, among questions with a known answer.")
     if study.clustered:
         clusters = len(set(study.groups(study.items)))
-        notes.append(f"They heed that {len(study.items)} questions come in {clusters} clusters.")
+        notes.append(f"Intervals allow for {len(study.items)} questions in {clusters} clusters.")
     if withheld:
         notes.append("The papers count a withheld answer as not right: the column of all asked.")
     if any(informative.values()):
@@ -167,9 +167,9 @@ def _controls(study: Study) -> Table | None:
         "controls",
         "The judge on known answers",
         count_control_rulings(study),
-        "Informedness: 1 is a judge that sees every one, 0 a judge that does not heed the answer. "
-        "Held back: questions of which the judge did not read the two known answers among its "
-        "references; of the others it did.",
+        "Informedness: 1 is a judge that is always right, 0 a judge that ignores the answer. Held "
+        "back: questions whose two known answers were not among the judge's references; for the "
+        "others they were.",
     )
 
 
@@ -197,7 +197,7 @@ def _people(study: Study) -> Table | None:
             "people",
             "Summaries, by people",
             [_make_grades_line(study, row, marks) for row, marks in rated.items()],
-            f"{note} 0 to 100; of several raters their mean.",
+            f"{note} 0 to 100; the mean of several raters.",
             kinds=MARKED,
         )
     return table(
@@ -208,7 +208,7 @@ def _people(study: Study) -> Table | None:
             for row, marks in rated.items()
             if "truthful" in marks
         ],
-        f"{note} Of several raters most decide.",
+        f"{note} The majority of several raters decides.",
     )
 
 
@@ -303,8 +303,8 @@ def _risk(study: Study) -> Table | None:
         "risk-coverage",
         "If only the surest answers were given",
         lines,
-        "Parts are of the questions, withheld ones included: a column compares rows that answer as "
-        "many. Area: the mean share of wrong answers over all numbers of answers given.",
+        "Percentages are of all questions, with withheld ones: a column compares rows at equal "
+        "coverage. Area: the mean share of wrong answers over all numbers of answers given.",
     )
 
 
@@ -347,7 +347,7 @@ def agreement_table(study: Study) -> Table | None:
         "Agreement of people and judges",
         _agreements(study),
         "Kappa: 1 is full agreement, 0 what chance alone would give; for grades, distances weigh "
-        "by their square. There is none where one of the two gave one mark throughout.",
+        "by their square. It is missing if one of the two always gave the same mark.",
         kinds={"mean difference": "marks"},
     )
 

@@ -33,22 +33,22 @@ def _make_comparisons_table(analysis: Analysis) -> Table | None:
     ]
     marks = any(comparison.kind == "marks" for comparison in comparisons)
     notes = [
-        "A bootstrap over the pairs of papers gives the intervals. There is none below "
-        f"{FEWEST} pairs, or where all differences are alike."
+        "A bootstrap over the pairs of papers gives the intervals. There is no interval below "
+        f"{FEWEST} pairs, or if all differences are equal."
         if marks
-        else "A withheld answer is not right. Among as many answers, what stands beside a row "
-        "keeps its surest ones only, and draws among ties. Intervals are Tango's; where interval "
+        else "A withheld answer is not right. In a comparison of as many answers, the other method "
+        "keeps only its surest answers, and ties are drawn. Intervals are Tango's; where interval "
         "and test disagree, the test counts.",
         f"Bonferroni and Holm correct for the {analysis.family} tests of the report. The smallest "
         "difference is noticed four times in five; below 0 only a fall is possible.",
     ]
     if any(comparison.bounds for comparison in comparisons):
-        notes.append("At worst all that failed spoke against the row, at best for it.")
+        notes.append("At worst every failed run counts against the row, at best for it.")
     if any(comparison.ratio for comparison in comparisons):
-        notes.append("From 0.8 to 1.25 times a debate's tokens its budget is called the same.")
+        notes.append("A budget of 0.8 to 1.25 times a debate's tokens is called the same.")
     debates = [against.name for _, against in analysis.beside if not against.baseline]
     if debates:
-        notes.append(f"No baseline but a debate: {format_list(dict.fromkeys(debates))}.")
+        notes.append(f"Compared with a debate, not a baseline: {format_list(dict.fromkeys(debates))}.")
     return table(
         "compared",
         "Against baselines, samples and votes, question by question",
@@ -142,8 +142,8 @@ def _juries(study: Study) -> Table | None:
         }
 
     votes = (
-        "Effective votes (Kish): as many judges whose errors are independent would be worth as "
-        "much. No majority, and no ruling, count as not right. The best judge is chosen in "
+        "Effective votes (Kish): the number of judges with independent errors that would be worth "
+        "as much. No majority, and no ruling, count as not right. The best judge is chosen in "
         "hindsight, by the same questions."
     )
     return table(

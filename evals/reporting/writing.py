@@ -61,7 +61,7 @@ def report(folders: Sequence[Path], *, out: Path | None = None, baseline: str | 
     names = [name for row in joined.rows.values() for name in (row.name, row.row.method)]
     if baseline is not None and baseline not in names:
         choices = ", ".join(dict.fromkeys(names))
-        raise InputError(f"--baseline {baseline}: there is no such row; known are {choices}")
+        raise InputError(f"--baseline {baseline}: there is no such row; use one of {choices}")
     where = out or folders[0]
     lacking = list(_without_page(joined))
     runs = lacking if len(lacking) <= FEW_PAGES else []

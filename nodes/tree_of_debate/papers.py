@@ -61,7 +61,7 @@ def require(debate_input: Mapping[str, Any]) -> dict[Letter, AmendedPaper]:
 def sources(papers: Sequence[Mapping[str, Any]]) -> dict[Letter, AmendedPaper]:
     """Return both papers; raise InputError unless there are two comparable papers."""
     if not isinstance(papers, list | tuple) or len(papers) != 2:
-        raise InputError("papers: give two of them")
+        raise InputError("papers: give exactly two papers")
     pair: dict[Letter, AmendedPaper] = {
         letter: _source(letter, paper) for letter, paper in zip(LETTERS, papers, strict=True)
     }

@@ -90,7 +90,7 @@ class Settings(GroundedSettings):
         """Return the settings that other settings leave without effect, and the reasons."""
         unused: dict[str, str] = {}
         if self.depth_profile == "fixed":
-            fixed = "nobody rates the parts with `depth_profile` fixed"
+            fixed = "the parts are not rated with `depth_profile` fixed"
             unused |= {"stop_threshold": fixed, "ask": fixed}
         if self.depth_profile != "safety":
             unused["min_depth"] = "only `depth_profile` safety reads it"

@@ -114,7 +114,7 @@ def test_a_withheld_answer_is_not_right_and_no_answer_that_the_debate_spoilt(tmp
     said = " ".join(findings(analysis))
     assert "Beside the vote before it rsd leaves fewer questions right (18 against 60 of 65)" in said
     assert "is worse" not in said
-    assert "no answer that a debate spoilt: rsd 45 of 65." in " ".join(cautions(analysis))
+    assert "nor as made wrong by a debate: rsd 45 of 65." in " ".join(cautions(analysis))
     shown = told(analysis, "accuracy")
     assert shown["accuracy"].startswith("90.0%") and shown["withheld"] == "45"
     assert shown["answered"].startswith("30.8%")
@@ -185,10 +185,10 @@ def test_questions_in_clusters_tell_as_much_as_their_clusters(tmp_path: Path) ->
     assert "rsd is better than self_consistency" in findings(plain)[0]
     assert "No difference can be shown: rsd" in findings(whole)[0]
     assert "clustered sign-flip p = 0.50" in findings(whole)[0]
-    assert findings(whole)[0].endswith("So few questions, or clusters of them, can show no difference.")
+    assert findings(whole)[0].endswith("too few questions, or clusters of them, to show a difference.")
     wide, narrow = (one.comparisons[0].difference for one in (whole, plain))
     assert wide.low < narrow.low and wide.high > narrow.high  # type: ignore[operator]
-    assert "40 questions come in 4 clusters" in " ".join(table(whole, "accuracy").notes)
+    assert "40 questions in 4 clusters" in " ".join(table(whole, "accuracy").notes)
     assert "With 4 clusters only" in " ".join(cautions(whole))
 
 
@@ -233,7 +233,7 @@ def test_nothing_is_asserted_of_a_debate_that_was_handed_the_answer(tmp_path: Pa
     row = sample.row("rsd", candidates="balanced")
     analysis = handed(tmp_path, row)
     (said,) = findings(analysis)
-    assert said.startswith("Of rsd it cannot be told whether debating helped: no baseline chooses")
+    assert said.startswith("For rsd it cannot be told whether debating helped: no baseline chooses")
     for own in (analysis, handed(tmp_path / "named", row, baseline="self_consistency")):
         assert compared(own) == {("rsd", "the vote before it", None)}
     assert [one.p for one in analysis.comparisons] == [None]
@@ -267,7 +267,7 @@ def test_a_debate_is_never_taken_for_a_baseline(tmp_path: Path) -> None:
         assert opening(analysis)[0] == (
             "It cannot be told whether debating helped: no debate is compared with a baseline."
         )
-        assert table(analysis, "compared").notes[0].endswith(f"No baseline but a debate: {names[0]}.")
+        assert table(analysis, "compared").notes[0].endswith(f"a debate, not a baseline: {names[0]}.")
 
 
 def test_a_protocol_that_names_no_plainest_is_compared_with_its_tasks_baselines(

@@ -361,10 +361,10 @@ def test_a_topic_is_split_over_questions_only_where_one_of_them_is_named(named: 
 
 
 REFUSED: dict[str, tuple[Any, str]] = {
-    "no papers": ([], "give two of them"),
-    "one paper": ([PAPER_A], "give two of them"),
-    "three papers": ([PAPER_A, PAPER_B, PAPER_A], "give two of them"),
-    "a paper for a list": (PAPER_A, "give two of them"),
+    "no papers": ([], "give exactly two papers"),
+    "one paper": ([PAPER_A], "give exactly two papers"),
+    "three papers": ([PAPER_A, PAPER_B, PAPER_A], "give exactly two papers"),
+    "a paper for a list": (PAPER_A, "give exactly two papers"),
     "the same paper": ([PAPER_A, {**PAPER_A}], "ladder.txt: both papers are the same text"),
     "the same text": (
         [PAPER_A, {**PAPER_A, "name": "copy.txt"}],
