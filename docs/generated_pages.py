@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MERMAID = "javascripts/mermaid.js"
 """The script that draws diagrams. Pages with a diagram load it from the site itself."""
 MERMAID_SOURCE = ROOT / ".venv" / "mermaid" / "package" / "dist" / "mermaid.tiny.js"
-"""The package from which ``make docs`` takes it."""
+"""The script in its npm package, from which ``make docs`` copies it."""
 PHASES = ("role", "phase", "fields of the reply", "a person may change")
 METHODS = ("method", "what it does", "settings that it reads")
 SEARCH_BOOST = {"changelog.md": 1, "decisions/": 1, "protocols/": 10**4, "reference/": 10**4}

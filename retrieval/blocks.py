@@ -52,7 +52,7 @@ class Block:
     text: str
     kind: BlockKind = "paragraph"
     page: int | None = None
-    """The page on which it begins, from 1; None where a file has no pages."""
+    """The page on which it begins, from 1; None if the file has no pages."""
     breaks: tuple[tuple[int, int], ...] = ()
     """Page breaks inside the text: (characters into the text, new page), in order."""
     source: str = ""

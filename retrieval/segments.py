@@ -150,7 +150,7 @@ def _threes(passage: Passage, language: str | None) -> Iterator[_Stretch]:
 
 
 def _parts(passage: Passage, language: str | None) -> list[_Stretch]:
-    """Return the threes of one passage, joining short ones. A long one takes at most one of these."""
+    """Return the threes of one passage, with short ones joined; a long one takes at most one."""
     parts: list[_Stretch] = []
     single = True
     for three in _threes(passage, language):

@@ -1,4 +1,4 @@
-"""Multi-agent debate after Liang et al.: two who disagree, and a moderator who may stop them."""
+"""Multi-agent debate after Liang et al.: two debaters disagree until a moderator stops them."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Tribunal: an advocate for each option, who may concede, and a judge who asks, rules or passes."""
+"""Tribunal: advocates of all options plead or concede; a judge asks, rules or leaves it open."""
 
 from pydantic import BaseModel, Field
 
@@ -59,7 +59,7 @@ def ids(talk: Talk) -> dict[str, list[str]]:
 
 
 def pleads(talk: Talk) -> bool:
-    """Return whether a speaker pleads: one that the judge has asked, else all who stand."""
+    """Return whether a speaker pleads: the one that the judge has asked, else all remaining advocates."""
     return talk.name in talk.last.get("asks", standing(talk))
 
 
