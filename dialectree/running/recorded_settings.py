@@ -97,7 +97,9 @@ def read_run_settings(
         raise SettingsError(f"{record.run_id}/run.json, settings: {error}") from None
 
 
-def require_models_and_limits(settings: Mapping[str, Any], action: str = "a contest keeps the settings of its run") -> None:
+def require_models_and_limits(
+    settings: Mapping[str, Any], action: str = "a contest keeps the settings of its run"
+) -> None:
     """Raise InputError for a setting that would make a different debate."""
     models = {
         name for declaration in load_protocols().values() for name in juries(declaration.settings).values()
