@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dialectree.errors import InputError
-from dialectree.evals import datasets, scoring, votes
+from dialectree.evals import answer_scoring, datasets, votes
 from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.datasets import Loaded
 from dialectree.evals.matrix import Matrix, of_methods, read_matrix
@@ -98,7 +98,7 @@ def prepare(
     if options.vote_first and not any(row.method.name in debates() for row in rows):
         raise InputError(f"--vote-first: no row debates; use one of {', '.join(debates())}")
     votes.require_input(rows, items[:1], options.vote_first)
-    judge = judge_settings(options.judge, scoring.list_judged_scorers(task, loaded.items), common)
+    judge = judge_settings(options.judge, answer_scoring.list_judged_scorers(task, loaded.items), common)
     spec = resolve(judge.model, judge) if judge else None
     evaluation = EvaluationFile(
         title=matrix.title,
@@ -115,7 +115,7 @@ def prepare(
         **options.model_dump(include={"limit", "sample", "shard", "cluster", "repeats", "vote_first"}),
         seed=shared.seed,
         rows=[row.row for row in rows],
-        scorers=scoring.names(task, loaded.items),
+        scorers=answer_scoring.names(task, loaded.items),
         judge=spec.address if spec else None,
         demonstration=(spec is not None and at_chance(spec)) or any(row.demonstration for row in rows),
         started=clock.stamp(),
@@ -219,7 +219,7 @@ def controls(plan: Plan) -> frozenset[Done]:
     Questions of earlier tests are left out, unless they are asked again.
     """
     candidates = [item for item in plan.items if not item.repeat and plan.judge]
-    control_items = [item for item in candidates if scoring.controls(plan.evaluation.scorers, item)]
+    control_items = [item for item in candidates if answer_scoring.controls(plan.evaluation.scorers, item)]
     if not control_items:
         return frozenset()
     control_items.sort(key=lambda item: chance.seed(plan.evaluation.seed, "control", item.id))

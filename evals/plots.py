@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pandas import DataFrame
 
 from dialectree import text as words
-from dialectree.evals.calibration import reliability
+from dialectree.evals.confidence_measures import reliability
 from dialectree.evals.intervals import Proportion
 from dialectree.evals.reporting.analysis import Analysis
 from dialectree.evals.reporting.answers import RUBRIC

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from dialectree.errors import DialectreeError, InputError, PartFailed, ReplayMiss, RunFolderError
-from dialectree.evals import scoring, tasks, votes
+from dialectree.evals import answer_scoring, tasks, votes
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.grounding import grounding
 from dialectree.evals.results import JUDGING, PAGE, Result, Vote
@@ -150,14 +150,14 @@ class Asker:
         if verdict is not None and verdict.answer:
             answer = tasks.remove_program_marks(row.method, verdict.answer)
             verdict = verdict.model_copy(update={"answer": answer})
-        result.scores = await scoring.scores(
+        result.scores = await answer_scoring.scores(
             self.scorers, item, verdict, run.folder, self.judge, self.budget, refused
         )
         if (voted := votes.find_vote_in_debate(row, item, record, run.folder.calls())) is not None:
             result.vote, plurality = voted
             await self._score(result.vote, item, plurality, run.folder, refused)
         if self.judge is not None and (row.row.name, item.id) in self.controls:
-            result.controls = await scoring.judge_controls(
+            result.controls = await answer_scoring.judge_controls(
                 self.scorers, item, run.folder, self.judge, self.budget
             )
 
@@ -188,7 +188,7 @@ class Asker:
     ) -> None:
         """Set whether a vote is right; ``folder`` keeps a judge's calls."""
         right = [name for name in self.scorers if name == TASKS[item.inputs.task].right]
-        scores = await scoring.scores(right, item, verdict, folder, self.judge, self.budget, refused)
+        scores = await answer_scoring.scores(right, item, verdict, folder, self.judge, self.budget, refused)
         vote.right = next((score.score == 1 for score in scores if score.score is not None), None)
 
     def _begin(self, name: str, row: Ready, method: Method, context: ProtocolSettings, item: Item) -> Started:

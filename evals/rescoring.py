@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dialectree.errors import DialectreeError, InputError
-from dialectree.evals import scoring
+from dialectree.evals import answer_scoring
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import judge_settings
 from dialectree.evals.question_runs import void_failed
@@ -72,7 +72,7 @@ class Rescoring:
     def at_least(self) -> str:
         """Return the fewest calls, as a text; an unreadable reply takes one call more."""
         scores = sum(
-            bool(answer.answer) and scoring.applies(name, answer.item)
+            bool(answer.answer) and answer_scoring.applies(name, answer.item)
             for answer in self.answers
             for name in self.scorers
         )
@@ -90,7 +90,7 @@ def prepare(path: Path, judges: Sequence[str], settings: Mapping[str, Any]) -> R
     """
     folder = Folder(path)
     evaluation, items = folder.require_evaluation(), {item.id: item for item in folder.items()}
-    scorers = scoring.list_judged_scorers(evaluation.task, [*items.values()])
+    scorers = answer_scoring.list_judged_scorers(evaluation.task, [*items.values()])
     settings = {"seed": evaluation.seed, **settings}
     settings_by_judge: dict[str, ProtocolSettings] = {}
     for judge in judges:
@@ -137,13 +137,13 @@ async def _by_one(rescoring: Rescoring, judge: str) -> Path:
     scored: list[Rated] = []
 
     async def score(answer: AnswerToScore) -> None:
-        scorers = [name for name in rescoring.scorers if scoring.applies(name, answer.item)]
+        scorers = [name for name in rescoring.scorers if answer_scoring.applies(name, answer.item)]
         requests = [(name, answer.item, answer.answer) for name in scorers]
         journal = rescoring.folder.runs / str(answer.result.run) / JOURNALS / file_name(judge)
         refused: list[InputError] = []
         async with slots:
             await asyncio.to_thread(void_failed, RunFolder(journal))
-            scores = await scoring.rulings(requests, journal, context, rescoring.spending, refused)
+            scores = await answer_scoring.rulings(requests, journal, context, rescoring.spending, refused)
         if refused and not scored:  # it refuses the others, too
             raise refused[0]
         rated = {"rater": judge, "row": answer.result.row, "item": answer.result.item}

@@ -15,7 +15,7 @@ from dialectree.evals.intervals import floats
 from dialectree.evals.reporting.answers import tokens
 from dialectree.evals.results import EvaluationFile, Result, Row, Vote, measure, outcome, strip_address
 from dialectree.evals.results_file import Folder
-from dialectree.evals.routing import Sample
+from dialectree.evals.route_choice import Sample
 from dialectree.evals.tasks import require_declared_evaluation
 from dialectree.protocols.protocol import EarlyEnd, Method, load_protocols
 from dialectree.protocols.protocol import method as named_method

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from pandas import DataFrame
 
-from dialectree.evals.calibration import risk_coverage
+from dialectree.evals.confidence_measures import risk_coverage
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.intervals import (
     RESAMPLES,

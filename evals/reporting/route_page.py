@@ -15,7 +15,7 @@ from dialectree.evals.reporting.formatting import Table, cell, format_signed, in
 from dialectree.evals.reporting.formatting import table as made
 from dialectree.evals.reporting.page import short_pages
 from dialectree.evals.reporting.writing import put
-from dialectree.evals.routing import FOLDS, WORTH, Routing, RuleOutcome
+from dialectree.evals.route_choice import FOLDS, WORTH, Routing, RuleOutcome
 from dialectree.evals.tasks import TASKS
 from dialectree.evals.voted_debates import VotedDebates
 from dialectree.protocols.routes import ALWAYS, NEVER, Interval, Route, RouteFigures

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from dialectree.evals.agreement import krippendorff_alpha
-from dialectree.evals.calibration import auc, brier, ece, f1
 from dialectree.evals.comparisons import difference
+from dialectree.evals.confidence_measures import auc, brier, ece, f1
 from dialectree.evals.intervals import Figure, Proportion, kappa, share_of, shared
 from dialectree.evals.reporting import answers
 from dialectree.evals.reporting.analysis import Analysis

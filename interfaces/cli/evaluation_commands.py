@@ -37,11 +37,11 @@ COMMANDS: Mapping[str, LazyCommand] = {
         cls=GroupedCommand,
     ),
     "route": LazyCommand(
-        "dialectree.interfaces.cli.routing:route",
+        "dialectree.interfaces.cli.route:route",
         "Say below which agreement of votes a debate pays, from questions both voted on and debated.",
     ),
     "calibrate": LazyCommand(
-        "dialectree.interfaces.cli.calibrating:calibrate",
+        "dialectree.interfaces.cli.calibrate:calibrate",
         "Fit a calibration to an evaluation's confidences; no call is made.",
     ),
     "audit": LazyCommand(

@@ -63,7 +63,7 @@ def gate(
     """
     from dialectree.evidence import documents
     from dialectree.interfaces.agents.claims import ClaimVerifier, verifying_method
-    from dialectree.interfaces.cli.finding_formats import FORMATS, Findings
+    from dialectree.interfaces.cli.gate_formats import FORMATS, Findings
     from dialectree.interfaces.cli.process import collect_garbage_seldom
     from dialectree.interfaces.cli.progress import await_with_notice, demonstration, reading
     from dialectree.interfaces.cli.streams import print_file, program

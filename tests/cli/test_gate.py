@@ -14,8 +14,8 @@ import pytest
 
 import dialectree
 from dialectree.interfaces.agents.claims import Finding
-from dialectree.interfaces.cli import finding_formats
-from dialectree.interfaces.cli.finding_formats import Findings
+from dialectree.interfaces.cli import gate_formats
+from dialectree.interfaces.cli.gate_formats import Findings
 from tests.cli.commands import Done, command, refused, runs
 from tests.endpoint import LocalEndpoint
 from tests.grounding import written
@@ -117,9 +117,9 @@ HOSTILE = "\ufffe\uffff\x1b[31m\x00\ud800\U0001ffff"
 def test_reports_for_other_programs_are_valid_whatever_a_claim_or_a_file_is_called(file: str) -> None:
     one = Finding(line=1, last_line=1, claim=HOSTILE, passed=False, reason=HOSTILE)
     findings = Findings(file, "art", 0.7, False, [one], True)
-    suites = ElementTree.fromstring(finding_formats.junit(findings).encode())
+    suites = ElementTree.fromstring(gate_formats.junit(findings).encode())
     assert suites.find("testsuite/testcase/failure") is not None
-    (result,) = json.loads(finding_formats.sarif(findings))["runs"][0]["results"]
+    (result,) = json.loads(gate_formats.sarif(findings))["runs"][0]["results"]
     assert result["message"]["text"].isprintable()
     uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert os.fsencode(file) == unquote_to_bytes(uri.removeprefix("file://"))

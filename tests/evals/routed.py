@@ -13,7 +13,7 @@ from dialectree.evals.dataset_items import Inputs, Item
 from dialectree.evals.intervals import Floats, floats
 from dialectree.evals.results import AnswerScore, DataUsed, EvaluationFile, Result, Row, Vote
 from dialectree.evals.results_file import Folder
-from dialectree.evals.routing import Routing, Sample
+from dialectree.evals.route_choice import Routing, Sample
 from dialectree.protocols.routes import ALWAYS
 from dialectree.records import Usage, Verdict
 from tests.evals.sample import SHA, STAMP

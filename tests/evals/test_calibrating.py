@@ -12,8 +12,8 @@ import pytest
 from numpy.random import Generator
 
 from dialectree.errors import InputError
-from dialectree.evals import calibrating
-from dialectree.evals.calibrating import (
+from dialectree.evals import calibration_fit
+from dialectree.evals.calibration_fit import (
     LEAST,
     AnswersWithOutcome,
     apply_platt_scaling,
@@ -25,7 +25,7 @@ from dialectree.evals.calibrating import (
     save,
     squares,
 )
-from dialectree.evals.calibration import risk_area, risk_coverage
+from dialectree.evals.confidence_measures import risk_area, risk_coverage
 from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.intervals import Floats
 from dialectree.evals.results import AnswerScore, DataUsed, EvaluationFile, Result, Row
@@ -42,7 +42,7 @@ ROW = sample.row("rsd")
 
 @pytest.fixture(autouse=True)
 def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibrating, "RESAMPLES", 100)
+    monkeypatch.setattr(calibration_fit, "RESAMPLES", 100)
 
 
 def sigmoid(values: Any) -> Any:
@@ -131,7 +131,7 @@ def test_no_calibration_that_is_saved_harms_fresh_answers(name: str) -> None:
 def test_of_many_calibrations_few_harm_fresh_answers(
     name: str, evaluations: int, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calibrating, "RESAMPLES", 400)
+    monkeypatch.setattr(calibration_fit, "RESAMPLES", 400)
     saved, harms, within = judged(name, evaluations, n)
     print(f"{name}, n = {n}: saved {saved:.3f}, harms {harms:.3f}, within {within:.3f}")
     assert harms <= 0.025 and within >= 0.91

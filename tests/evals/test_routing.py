@@ -13,7 +13,7 @@ from scipy.stats import binom
 from dialectree.errors import InputError
 from dialectree.evals.reporting import route_page
 from dialectree.evals.results import Vote
-from dialectree.evals.routing import FOLDS, Routing, Sample, pick
+from dialectree.evals.route_choice import FOLDS, Routing, Sample, pick
 from dialectree.evals.voted_debates import read
 from dialectree.protocols.routes import ALWAYS, NEVER, read_route
 from dialectree.records import Verdict

@@ -16,7 +16,6 @@ from statsmodels.stats.contingency_tables import mcnemar as theirs
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from dialectree.evals.calibration import auc, brier, ece, f1, reliability, risk_coverage
 from dialectree.evals.comparisons import (
     FEWEST,
     RowComparison,
@@ -31,6 +30,7 @@ from dialectree.evals.comparisons import (
     smallest_paired,
     tango,
 )
+from dialectree.evals.confidence_measures import auc, brier, ece, f1, reliability, risk_coverage
 from dialectree.evals.intervals import Figure, design, kappa, share_of, wilson
 
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=30)

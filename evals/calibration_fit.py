@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dialectree.errors import InputError
-from dialectree.evals.calibration import gap, risk_area
+from dialectree.evals.confidence_measures import gap, risk_area
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.intervals import RESAMPLES, Floats, bootstrap_interval, floats
 from dialectree.evals.results import Result, Row, measure, outcome

@@ -30,7 +30,7 @@ def route(
 
     from dialectree.evals.reporting import route_page
     from dialectree.evals.results_file import replace_file
-    from dialectree.evals.routing import Routing
+    from dialectree.evals.route_choice import Routing
     from dialectree.evals.voted_debates import read
 
     voted = read(folder, row)

@@ -26,18 +26,18 @@ def calibrate(
     saved if it improves the Brier score on answers that it was not fitted to. The exit status is 1
     if nothing is saved.
     """
-    from dialectree.evals import calibrating
+    from dialectree.evals import calibration_fit
     from dialectree.evals.results_file import Folder as Results
     from dialectree.interfaces.cli.progress import demonstration
 
-    fitted = calibrating.calibrate(folder, row)
+    fitted = calibration_fit.calibrate(folder, row)
     if Results(folder).require_evaluation().demonstration:
         streams.notice(demonstration())
-    saved = save is not None and calibrating.save(save, folder, fitted)
+    saved = save is not None and calibration_fit.save(save, folder, fitted)
     if json:
-        print(calibrating.as_json(fitted))
+        print(calibration_fit.as_json(fitted))
     else:
-        for line in calibrating.lines(fitted):
+        for line in calibration_fit.lines(fitted):
             print(line)
     if saved:
         streams.notice(f"saved: {save}")
