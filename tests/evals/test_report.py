@@ -274,7 +274,7 @@ def test_a_line_that_was_torn_off_is_passed_over_and_the_last_of_two_counts(tmp_
 
 def test_the_same_question_twice_is_refused(tmp_path: Path) -> None:
     folders = [sample.evaluation(tmp_path / name, n=2, seed=k) for k, name in enumerate("ab")]
-    with pytest.raises(InputError, match="stands in"):
+    with pytest.raises(InputError, match="different results"):
         study(folders)
     with pytest.raises(InputError, match="named twice"):
         study([folders[0], folders[0]])
