@@ -106,7 +106,7 @@ def require_models_and_limits(
     }
     debate_settings = list_all_setting_names() - {*SHARED} - models - _code() | {"seed", "calibration"}
     if refused_settings := sorted(settings.keys() & debate_settings):
-        raise InputError(f"`{refused_settings[0]}`: {action}; leave it out")
+        raise InputError(f"`{refused_settings[0]}`: {action} the recorded settings; leave it out")
 
 
 def _code() -> set[str]:

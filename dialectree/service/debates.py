@@ -306,7 +306,7 @@ class Debates:
 
     def take_up(self, run: str | RunFolder, settings: Mapping[str, Any]) -> Started:
         """Return an interrupted run, or one whose calls failed, ready to be conducted."""
-        require_models_and_limits(settings, "a resumed run keeps its settings")
+        require_models_and_limits(settings, "a resumed run keeps")
         folder = run if isinstance(run, RunFolder) else self.find(run)
         host = self._host_of(_method(folder.record())) if self._host else {}
         return runner.again(folder, {**host, **settings}, self.runs)

@@ -176,7 +176,7 @@ def test_a_finished_run_stays_as_it_is_and_keeps_its_settings(model: str) -> Non
     record = dialectree.run("art", "Cows eat grass.", method_name="cot", model=model)
     assert dialectree.resume(record) == dialectree.load(record.run_id) == record
     wrongs: list[tuple[dict[str, Any], str]] = [
-        ({"seed": 1}, "^`seed`: a resumed run keeps its settings; leave it out"),
+        ({"seed": 1}, "^`seed`: a resumed run keeps the recorded settings; leave it out"),
         ({"depth": 2}, "^`depth`: a resumed run keeps"),
         ({"max_cals": 1}, "max_cals"),
     ]
