@@ -61,7 +61,7 @@ class Keeper(Protocol):
         ...
 
     def settings_of(self, runtime: Runtime[Any] | None, kind: type[Own]) -> Own:
-        """Return the settings of the run to a rule."""
+        """Return the run's settings to a rule."""
         ...
 
 

@@ -161,7 +161,7 @@ def _again(payload: Payload, reply: object) -> dict[str, str]:
 
 
 def require_person(settings: ProtocolSettings, ask: Ask | None) -> None:
-    """Raise InputError if a person has to take part but ``ask`` is None."""
+    """Raise InputError if a person has to take part but ``ask`` is missing."""
     optional = _optional(settings)
     for name in settings.asks() if ask is None else ():
         if name not in optional:

@@ -110,9 +110,9 @@ class GroundedSettings(RetrievalSettings):
     embeddings: Annotated[
         str, AfterValidator(_resolve_embeddings), AfterValidator(embeddings_name), ADDRESS
     ] = option("auto", min_length=1, operator=True, group=EVIDENCE, metavar="NAME", validate_default=True)
-    """The embeddings that retrieve together with words: a sentence-transformers model by name, path
-    or installed package, ``openai:NAME@URL``, or ``bm25`` (words only). ``auto``:
-    BAAI/bge-small-en-v1.5 if it and the extra ``compare`` are on this machine, else words only."""
+    """The embeddings to retrieve with, besides words: a sentence-transformers model by name, path or
+    installed package, ``openai:NAME@URL``, or ``bm25`` (words only). ``auto``: BAAI/bge-small-en-v1.5
+    if it and the extra ``compare`` are on this machine, else words only; the record says which."""
     segments: int = option(8, ge=1, le=32, group=EVIDENCE)
     """Number of source segments that a query retrieves."""
     whole: int = option(3000, ge=0, le=12_000, group=EVIDENCE, metavar="TOKENS", before=0)

@@ -205,7 +205,7 @@ class HeldRun(Run):
         return failure
 
     def find_notices(self, *, finished: bool) -> list[str]:
-        """Return lines for the record on missing inputs and on an exceeded budget."""
+        """Return the notices for the record, with lines on an exceeded budget."""
         return [*self.notices, *(self.budget.overrun() if finished and self.own_budget else [])]
 
     def compare(self) -> None:

@@ -416,7 +416,7 @@ def _folder_of(runs: Path, key: str, owner: str | None) -> RunFolder | None:
 
 
 def _require_model(method: Method | None, context: ProtocolSettings) -> None:
-    """Raise SettingsError if the embedded model would speak although nobody chose it."""
+    """Raise SettingsError if the embedded model would speak without being chosen."""
     models = {"": context.model} if method is None else method.models(context)
     if "model" not in context.model_fields_set and EMBEDDED in models.values():
         raise SettingsError(NO_MODEL)
@@ -458,9 +458,9 @@ def _resume_settings(runtime: Runtime[Any], kind: type[Own], stored: Mapping[str
 
 
 def settings_of(runtime: Runtime[Any] | None, kind: type[Own]) -> Own:
-    """Return the settings of the run, for a rule.
+    """Return the run's settings to a rule.
 
-    If somebody edits a thread's state, ``runtime`` is None, and no model is called.
+    While somebody edits a thread's state, the rule has no ``runtime`` and calls no model.
     """
     stored = read_state("run")
     if not stored:
