@@ -125,7 +125,7 @@ def test_without_a_name_all_are_listed_and_two_who_face_each_other_are_played() 
 
 
 def test_an_unknown_name_is_refused_with_those_that_are_there() -> None:
-    refused(command("demo", "chess"), f"chess: no such recorded debate; choose from {NAMES[0]},  ")
+    refused(command("demo", "chess"), f"chess: no such recorded debate; choose from {NAMES[0]}, ")
     assert runs() == []
 
 

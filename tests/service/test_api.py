@@ -166,7 +166,7 @@ async def silent(request: Mapping[str, str]) -> None:
 
 @pytest.mark.parametrize("ask", [silent, lambda request: None], ids=["asynchronous", "plain"])
 def test_a_judge_that_returns_no_text_is_a_slip_and_the_run_can_go_on(ask: Any, model: str) -> None:
-    with pytest.raises(InputError, match=r"^ask: it returned None, no text"):
+    with pytest.raises(InputError, match=r"^ask: it returned None, not text"):
         dialectree.decide(QUESTION, YES_NO, judge="me", ask=ask, model=model)
     (folder,) = Path("runs").iterdir()
     assert kept_in(folder).status == "partial"
