@@ -19,7 +19,7 @@ from dialectree.evals.results import AnswerScore, ControlScore
 from dialectree.evals.scorers import Ask, Words
 from dialectree.evals.standing import JUDGE_ROLE
 from dialectree.evals.tasks import TASKS
-from dialectree.models.asking import RUNGS, Asking, Form, Wording, form, messages, sampling
+from dialectree.models.asking import RUNGS, Form, ModelRequest, Wording, form, messages, sampling
 from dialectree.models.limits import Budget
 from dialectree.models.run import Run
 from dialectree.models.specs import resolve
@@ -105,7 +105,7 @@ def judge_of(run: Run, context: ProtocolSettings) -> Ask:
         }
         spec = resolve(context.speaker(JUDGE_ROLE), context)
         prompt_messages = messages(words.system, words.user)
-        asking = Asking(
+        asking = ModelRequest(
             context,
             place,
             prompt.label,

@@ -48,7 +48,7 @@ class AnswersWithOutcome(NamedTuple):
     """True if the confidences are probabilities of claims."""
 
 
-class Fitted(NamedTuple):
+class CalibrationFit(NamedTuple):
     """The calibration of one row and one source, or the reason against it."""
 
     row: str
@@ -66,7 +66,7 @@ class Fitted(NamedTuple):
         return self.calibration is not None and self.calibration.a < 0
 
 
-def calibrate(path: Path, row: str | None = None) -> list[Fitted]:
+def calibrate(path: Path, row: str | None = None) -> list[CalibrationFit]:
     """Fit a calibration to each row and source of the evaluation in ``path``, or to one ``row``.
 
     Raises InputError for an unknown row, if no outcome of a confidence is known, and if no row and
@@ -80,7 +80,7 @@ def calibrate(path: Path, row: str | None = None) -> list[Fitted]:
         raise InputError(f"--row {row}: the evaluation has no such row; known: {row_names}")
     last = {(result.row, result.item): result for result in folder.results()}
     items = {item.id: item for item in folder.items()}
-    fits: list[Fitted] = []
+    fits: list[CalibrationFit] = []
     for eval_row in rows:
         results = [result for (name, _), result in last.items() if name == eval_row.name]
         for source, answered in sorted(by_source(results, items).items()):
@@ -118,7 +118,7 @@ def by_source(results: Sequence[Result], items: dict[str, Item]) -> dict[str, An
     return answers
 
 
-def fit(row: Row, source: str, answered: AnswersWithOutcome) -> Fitted:
+def fit(row: Row, source: str, answered: AnswersWithOutcome) -> CalibrationFit:
     """Fit the answers of one row and source, and measure the fit on answers that it has not seen.
 
     A fit to all other folds calibrates each fold of the groups (cross-fitting), so before and after
@@ -128,10 +128,10 @@ def fit(row: Row, source: str, answered: AnswersWithOutcome) -> Fitted:
     n, groups = len(answered.true), len({*answered.groups})
     about = row.name, source, n, groups
     if n < LEAST:
-        return Fitted(*about, None, f"{count(n, 'answer')}; a calibration needs {LEAST}")
+        return CalibrationFit(*about, None, f"{count(n, 'answer')}; a calibration needs {LEAST}")
     if groups < LEAST_GROUPS:
         few = f"answers to {groups} questions or clusters; a calibration needs {LEAST_GROUPS}"
-        return Fitted(*about, None, few)
+        return CalibrationFit(*about, None, few)
     a, b = platt(answered.confidences, answered.true)
     changes = measure_before_and_after(answered, cross_fitted(answered))
     calibration = Calibration(
@@ -147,7 +147,7 @@ def fit(row: Row, source: str, answered: AnswersWithOutcome) -> Fitted:
         **changes,
     )
     better = improves(calibration.brier.difference)
-    return Fitted(*about, calibration, "" if better else "no better Brier score is shown")
+    return CalibrationFit(*about, calibration, "" if better else "no better Brier score is shown")
 
 
 def platt(confidences: Floats, true: Floats) -> tuple[float, float]:
@@ -257,7 +257,7 @@ def _area_of_claims(sure: Floats, true: Floats) -> float:
     return risk_area(np.maximum(sure, 1 - sure), ((sure > 0.5) == (true == 1)).astype(np.float64))
 
 
-def save(path: Path, folder: Path, fitted: Sequence[Fitted]) -> bool:
+def save(path: Path, folder: Path, fitted: Sequence[CalibrationFit]) -> bool:
     """Write the calibrations that improve the Brier score to a file; return whether there are any.
 
     Raises InputError if two rows share method, models and source: a run could not choose between
@@ -282,7 +282,7 @@ def save(path: Path, folder: Path, fitted: Sequence[Fitted]) -> bool:
     return True
 
 
-def as_json(fitted: Sequence[Fitted]) -> str:
+def as_json(fitted: Sequence[CalibrationFit]) -> str:
     """Return the calibration of each row and source as JSON; ``refusal`` is empty if it is saved."""
     plain = [
         {**row_fit._asdict(), "calibration": row_fit.calibration and row_fit.calibration.model_dump()}
@@ -291,7 +291,7 @@ def as_json(fitted: Sequence[Fitted]) -> str:
     return json.dumps(plain, indent=1)
 
 
-def lines(fitted: Sequence[Fitted]) -> Iterator[str]:
+def lines(fitted: Sequence[CalibrationFit]) -> Iterator[str]:
     """Yield lines for a person on the calibration of each row and source."""
     for row_fit in fitted:
         of = "" if row_fit.groups == row_fit.n else f" of {row_fit.groups:,} questions or clusters"

@@ -41,7 +41,7 @@ TIMEOUT_S = 15.0
 """Seconds without data after which a download fails."""
 
 
-class Loaded(NamedTuple):
+class LoadedDataset(NamedTuple):
     """A data set after reading."""
 
     name: str
@@ -78,7 +78,7 @@ def load(
     cluster: str | None = None,
     datasets_by_name: Mapping[str, Dataset] | None = None,
     reader: object = None,
-) -> Loaded:
+) -> LoadedDataset:
     """Return the items of a data set by name, or of a user's file.
 
     Raises InputError, of one line, for a wrong name, file or row. A user's file that equals a
@@ -128,7 +128,7 @@ def load(
         task = other_items[0].inputs.task
         raise InputError(f"{path}: row {other_items[0].id!r} is to {task}, not to {dataset.task}")
     called, unread = name if name in datasets_by_name else path.stem, tuple(sources.notices)
-    return Loaded(called, items, path, sha256, unknown, by_place, unread)
+    return LoadedDataset(called, items, path, sha256, unknown, by_place, unread)
 
 
 def _path(name: str, data: str | Path | None, datasets_by_name: Mapping[str, Dataset]) -> Path:
@@ -288,7 +288,7 @@ def _normalise_text(text: str) -> str:
 
 
 def notices(
-    loaded: Loaded, task: Task, items: Sequence[Item], methods: Sequence[Method] = ()
+    loaded: LoadedDataset, task: Task, items: Sequence[Item], methods: Sequence[Method] = ()
 ) -> Iterator[str]:
     """Yield lines on unread columns and sources, repeated rows, and rows without a gold answer.
 

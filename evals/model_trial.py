@@ -18,7 +18,7 @@ from typing import Any
 from dialectree.errors import BudgetReached, CallError
 from dialectree.evals.trial_cases import Case, CaseFile, Skill, load_files, mix_cases
 from dialectree.evals.trial_result import Share, TrialResult, find_remarks
-from dialectree.models.asking import Asking, Completion, PromptForm
+from dialectree.models.asking import Completion, ModelRequest, PromptForm
 from dialectree.models.limits import Budget
 from dialectree.models.run import Run
 from dialectree.models.sizes import at_chance
@@ -51,7 +51,7 @@ class TrialRun(Run):
         self.log = lambda call, texts: self.calls.append(call)
         self.hear = self._hear
 
-    async def call(self, asking: Asking) -> Call:
+    async def call(self, asking: ModelRequest) -> Call:
         """Return a given turn, or ask the model for a turn to measure; else raise CallError."""
         turn = asking.place
         for case_turn in self.case.given:

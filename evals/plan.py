@@ -11,7 +11,7 @@ from typing import Any
 from dialectree.errors import InputError
 from dialectree.evals import answer_scoring, datasets, votes
 from dialectree.evals.dataset_items import Item, Task
-from dialectree.evals.datasets import Loaded
+from dialectree.evals.datasets import LoadedDataset
 from dialectree.evals.matrix import Matrix, of_methods, read_matrix
 from dialectree.evals.options import EvaluationOptions
 from dialectree.evals.results import DataUsed, EvaluationFile, strip_address
@@ -41,7 +41,7 @@ class Plan:
     options: EvaluationOptions
     shared: ProtocolSettings
     """Settings with the budgets of the whole evaluation."""
-    loaded: Loaded
+    loaded: LoadedDataset
     items: Sequence[Item]
     rows: Sequence[Ready]
     judge: ProtocolSettings | None
@@ -127,7 +127,7 @@ def prepare(
 
 def load_questions(
     dataset: str | Path, options: EvaluationOptions, settings: Mapping[str, Any]
-) -> datasets.Loaded:
+) -> datasets.LoadedDataset:
     """Return the questions of a data set; the reader in ``settings`` reads their documents.
 
     Raises InputError for a wrong name, file or row.
@@ -151,7 +151,7 @@ def judge_settings(judge: Any, scores: Sequence[str], settings: Mapping[str, Any
     return context.model_copy(update=dict.fromkeys(BUDGETS))
 
 
-def task_of(loaded: Loaded) -> Task:
+def task_of(loaded: LoadedDataset) -> Task:
     """Return the task of all items; InputError if tasks differ."""
     task = loaded.items[0].inputs.task
     for item in loaded.items:

@@ -30,7 +30,7 @@ from dialectree.records import Evaluated, Verdict, from_cache, usage
 from dialectree.records.folder import RunFolder
 from dialectree.records.journal import files
 from dialectree.running.held_run import Watch
-from dialectree.running.runner import Started, begin
+from dialectree.running.runner import RunHandle, begin
 from dialectree.system import clock
 from dialectree.text import line
 
@@ -191,7 +191,9 @@ class Asker:
         scores = await answer_scoring.scores(right, item, verdict, folder, self.judge, self.budget, refused)
         vote.right = next((score.score == 1 for score in scores if score.score is not None), None)
 
-    def _begin(self, name: str, row: Ready, method: Method, context: ProtocolSettings, item: Item) -> Started:
+    def _begin(
+        self, name: str, row: Ready, method: Method, context: ProtocolSettings, item: Item
+    ) -> RunHandle:
         """Return the existing run, or a new one."""
         path = self.runs / name
         folder = RunFolder(path)
@@ -203,7 +205,7 @@ class Asker:
             if record.status in ("running", "partial"):  # its page shows an interrupted run
                 with files(path / PAGE):
                     (path / PAGE).unlink(missing_ok=True)
-            return Started(folder, record, method, context, self.budget)
+            return RunHandle(folder, record, method, context, self.budget)
         try:
             graph_input = tasks.graph_input(method, item, row.gold(item), context)
         except InputError as error:

@@ -23,7 +23,7 @@ from dialectree.evals.reporting import answers
 from dialectree.evals.reporting.answers import Answers
 from dialectree.evals.reporting.formatting import NOTHING, as_csv, format_table_rows, in_brackets
 from dialectree.evals.reporting.page import render_page
-from dialectree.evals.reporting.study import Rated, Study, ratings_in
+from dialectree.evals.reporting.study import RatingLine, Study, ratings_in
 from dialectree.evals.reporting.tables import agreement_table
 from dialectree.evals.reporting.writing import put
 from dialectree.evals.results import AnswerScore, Result
@@ -198,14 +198,16 @@ def _key(folder: Path) -> Key:
         raise InputError(f"{path} cannot be read: {next(fault_lines(error))}") from None
 
 
-def read(folder: Path, study: Study, file: Path, rater: str) -> list[Rated]:
+def read(folder: Path, study: Study, file: Path, rater: str) -> list[RatingLine]:
     """Return the marks of a filled-in sheet by row; InputError, in one line, for a faulty sheet."""
     key = _key(folder)
     if key.sha256 != study.evaluations[0].data.sha256:
         raise InputError(f"{folder / KEY} belongs to other data than the results")
     marks = _marks(file, key)
     return [
-        Rated(rater=rater, row=row, item=item, scores=[*_scores({part: marks[code, part] for part in parts})])
+        RatingLine(
+            rater=rater, row=row, item=item, scores=[*_scores({part: marks[code, part] for part in parts})]
+        )
         for code, (row, item, parts) in key.codes.items()
     ]
 
@@ -245,7 +247,7 @@ def _scores(marks: Mapping[str, str]) -> Iterator[AnswerScore]:
         yield AnswerScore(key=name, score=number, value="scored", comment="a person's mark")
 
 
-def keep(folder: Path, rated: Sequence[Rated], by_name: bool = True) -> Path:
+def keep(folder: Path, rated: Sequence[RatingLine], by_name: bool = True) -> Path:
     """Write a rater's scores next to the judge's; new scores replace the rater's earlier ones.
 
     Raises InputError if the file has scores of another rater whose name gives the same file name,

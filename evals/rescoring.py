@@ -18,7 +18,7 @@ from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import judge_settings
 from dialectree.evals.question_runs import void_failed
 from dialectree.evals.rating import file_name, keep
-from dialectree.evals.reporting.study import Rated
+from dialectree.evals.reporting.study import RatingLine
 from dialectree.evals.results import Result, strip_address
 from dialectree.evals.results_file import Folder
 from dialectree.evals.standing import Spending
@@ -134,7 +134,7 @@ async def _by_one(rescoring: Rescoring, judge: str) -> Path:
     """Score all answers by one judge; raise the first error after all have ended."""
     context, slots = rescoring.judges[judge], asyncio.Semaphore(AT_ONCE)
     by_chance = at_chance(resolve(context.model, context))
-    scored: list[Rated] = []
+    scored: list[RatingLine] = []
 
     async def score(answer: AnswerToScore) -> None:
         scorers = [name for name in rescoring.scorers if answer_scoring.applies(name, answer.item)]
@@ -147,7 +147,7 @@ async def _by_one(rescoring: Rescoring, judge: str) -> Path:
         if refused and not scored:  # it refuses the others, too
             raise refused[0]
         rated = {"rater": judge, "row": answer.result.row, "item": answer.result.item}
-        scored.append(Rated(**rated, scores=scores, judge=True, demonstration=by_chance))
+        scored.append(RatingLine(**rated, scores=scores, judge=True, demonstration=by_chance))
         rescoring.done += 1
 
     async def score_or_close(answer: AnswerToScore) -> None:

@@ -18,7 +18,7 @@ JUDGE_ROLE = "scorer_judge"
 
 
 @dataclass
-class Spent:
+class CallTotals:
     """Calls, their tokens and their cost."""
 
     calls: int = 0
@@ -28,22 +28,22 @@ class Spent:
 
     def add(self, call: Call) -> None:
         """Count one call."""
-        more = self + Spent(1, call.prompt_tokens + call.completion_tokens, call.cost)
+        more = self + CallTotals(1, call.prompt_tokens + call.completion_tokens, call.cost)
         self.calls, self.tokens, self.cost = more.calls, more.tokens, more.cost
 
-    def __add__(self, other: Spent) -> Spent:
+    def __add__(self, other: CallTotals) -> CallTotals:
         has_costs = self.cost is not None and other.cost is not None
         cost = round((self.cost or 0.0) + (other.cost or 0.0), 9) if has_costs else None
-        return Spent(self.calls + other.calls, self.tokens + other.tokens, cost)
+        return CallTotals(self.calls + other.calls, self.tokens + other.tokens, cost)
 
 
 @dataclass
 class Spending(Budget):
     """The budget that all questions of an evaluation share, and the spending so far."""
 
-    debates: Spent = field(default_factory=Spent)
+    debates: CallTotals = field(default_factory=CallTotals)
     """Spending on debates, baselines and votes."""
-    judge: Spent = field(default_factory=Spent)
+    judge: CallTotals = field(default_factory=CallTotals)
     """Spending on the judge that scores."""
 
     def add(self, call: Call) -> None:
@@ -55,7 +55,7 @@ class Spending(Budget):
         """Stop further calls; the first reason stays."""
         self.closed = self.closed or error
 
-    def spent(self) -> tuple[Spent, Spent]:
+    def spent(self) -> tuple[CallTotals, CallTotals]:
         """Return the spending on debates and on the judge."""
         return self.debates, self.judge
 
@@ -87,7 +87,7 @@ class Standing:
         return len(self.failing)
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> CallTotals:
         """The spending on all calls since the command began."""
         return self.spending.debates + self.spending.judge
 

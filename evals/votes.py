@@ -22,7 +22,7 @@ from dialectree.protocols.protocol import method as every_method
 from dialectree.protocols.settings import ProtocolSettings, inherit_settings
 from dialectree.records import Call, RunRecord, Usage, Verdict, critical_path, seconds, usage
 from dialectree.running.held_run import Watch
-from dialectree.running.runner import Started
+from dialectree.running.runner import RunHandle
 from dialectree.system import chance
 from dialectree.system.loop import finish_all
 
@@ -98,7 +98,7 @@ def verdict(records: Sequence[RunRecord], seed: int, item: str) -> Verdict | Non
     return Verdict(answer=won, label=won, confidence=top_count / len(records))
 
 
-def usage_of(runs: Sequence[Started]) -> Usage:
+def usage_of(runs: Sequence[RunHandle]) -> Usage:
     """Return the usage of the votes, which run concurrently."""
     calls = [call for run in runs for call in run.folder.calls()]
     used = [run.record.usage for run in runs]
@@ -145,6 +145,6 @@ def find_vote_in_debate(
     return vote, Verdict(answer=won, label=won if closed else None)
 
 
-async def conduct_runs(runs: Sequence[Started], watch: Watch | None = None) -> list[RunRecord]:
+async def conduct_runs(runs: Sequence[RunHandle], watch: Watch | None = None) -> list[RunRecord]:
     """Conduct all runs concurrently; if one fails, the others still finish."""
     return await finish_all(run.conduct(watch=watch) for run in runs)

@@ -13,8 +13,8 @@ from dialectree.flow.human_input import Ask, Payload
 from dialectree.protocols.protocol import Method
 from dialectree.records import RunRecord
 from dialectree.report.progress import Progress
-from dialectree.running.runner import Started
-from dialectree.service.debates import Debates, Underway
+from dialectree.running.runner import RunHandle
+from dialectree.service.debates import ActiveRun, Debates
 from dialectree.service.plug_points import Wish
 from dialectree.system import clock
 
@@ -24,10 +24,10 @@ PACE_S = 0.2
 """Seconds between two looks at a debate for which a client waits."""
 
 
-class BackgroundRun(Underway):
+class BackgroundRun(ActiveRun):
     """A run that goes on in the background."""
 
-    def __init__(self, started: Started, remarks: Sequence[str] = ()) -> None:
+    def __init__(self, started: RunHandle, remarks: Sequence[str] = ()) -> None:
         super().__init__(started, remarks)
         self.progress = Progress(started.record.run_id, started.expected)
         self.task: asyncio.Task[RunRecord] | None = None
@@ -61,7 +61,7 @@ class BackgroundRun(Underway):
         with suppress(DialectreeError):
             await asyncio.to_thread(self.started.method.graph)  # its first import reads files
         with suppress(DialectreeError):  # kept as ``fault``
-            await self.conduct(ask, progress=self.progress.watch)
+            await self.run_to_end(ask, progress=self.progress.watch)
         return self.record
 
     async def follow(self, seconds: float, tell: Tell | None = None) -> bool:

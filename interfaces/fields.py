@@ -19,7 +19,7 @@ def description(field: FieldInfo) -> str:
     return text.replace("; - reads it from standard input", "")
 
 
-class _Shown(ProtocolInput):
+class _AgentInput(ProtocolInput):
     """The input that an agent may give; its fields have descriptions."""
 
     model_config = ConfigDict(use_attribute_docstrings=False)  # else pydantic reads our sources
@@ -37,7 +37,7 @@ def arguments(input_type: type[ProtocolInput]) -> type[ProtocolInput]:
             or get_option_details(input_type, name).get("hidden")
         )
     }
-    return create_model(input_type.__name__, __doc__=input_type.__doc__, __base__=_Shown, **fields)
+    return create_model(input_type.__name__, __doc__=input_type.__doc__, __base__=_AgentInput, **fields)
 
 
 def _add_description(field: FieldInfo) -> FieldInfo:

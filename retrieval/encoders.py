@@ -319,11 +319,11 @@ def cache_embeddings(encoder: Encoder, *, query: bool) -> CacheBackedEmbeddings:
         chmod_dir=0o700,
     )
     return CacheBackedEmbeddings.from_bytes_store(
-        _Encoded(encoder, query), files, batch_size=encoder.batch, key_encoder="blake2b"
+        _EncoderEmbeddings(encoder, query), files, batch_size=encoder.batch, key_encoder="blake2b"
     )
 
 
-class _Encoded(Embeddings):
+class _EncoderEmbeddings(Embeddings):
     """An encoder as LangChain's embeddings."""
 
     def __init__(self, encoder: Encoder, query: bool) -> None:

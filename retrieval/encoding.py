@@ -45,14 +45,14 @@ _MOST_STRAY = 0.1
 """Largest share of bytes above 127 that may be invalid in a UTF-8 text."""
 
 
-class Decoded(NamedTuple):
+class DecodedText(NamedTuple):
     """A text, and the name of its encoding if that was not UTF-8."""
 
     text: str
     encoding: str | None = None
 
 
-def decode(data: bytes, name: str, declared: str | None = None) -> Decoded:
+def decode(data: bytes, name: str, declared: str | None = None) -> DecodedText:
     """Return the text in ``data``; ``declared`` is the encoding that the file itself names.
 
     Raises InputError, which names the file ``name``, if ``data`` is not text.
@@ -64,28 +64,28 @@ def decode(data: bytes, name: str, declared: str | None = None) -> Decoded:
     return decoded._replace(text=decoded.text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def _decode_bytes(data: bytes, declared: str | None) -> Decoded:
+def _decode_bytes(data: bytes, declared: str | None) -> DecodedText:
     with suppress(UnicodeDecodeError):
         text = data.decode("utf-8-sig")
         if "\0" not in text[:1_000] and "\x1b$" not in text:
-            return Decoded(text)
+            return DecodedText(text)
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return Decoded(data.decode("utf-16", "replace"), "utf-16")
+        return DecodedText(data.decode("utf-16", "replace"), "utf-16")
     if zeros := data[:_LOOKED_AT].count(0):
         low = data[1:_LOOKED_AT:2].count(0) > zeros / 2
         encoding = "utf-16-le" if low else "utf-16-be"
         with suppress(UnicodeDecodeError):
-            return Decoded(data.decode(encoding), encoding)
+            return DecodedText(data.decode(encoding), encoding)
     if b"\x1b$" in data and data.isascii():
-        return Decoded(data.decode("iso2022_jp", "replace"), "iso2022_jp")
+        return DecodedText(data.decode("iso2022_jp", "replace"), "iso2022_jp")
     if declared:
         with suppress(LookupError, UnicodeDecodeError):
-            return Decoded(data.decode(declared), declared.lower())
+            return DecodedText(data.decode(declared), declared.lower())
     stray = data.decode("utf-8", "surrogateescape")
     bad = sum("\udc80" <= sign <= "\udcff" for sign in stray)
     if bad <= _MOST_STRAY * (sum(byte > 127 for byte in data)):
         codecs.register_error("stray", _read_stray)
-        return Decoded(data.decode("utf-8", "stray"), "utf-8 with stray bytes of cp1252")
+        return DecodedText(data.decode("utf-8", "stray"), "utf-8 with stray bytes of cp1252")
     return _guess_encoding(data)
 
 
@@ -96,18 +96,18 @@ def _read_stray(error: UnicodeError) -> tuple[str, int]:
     return byte.decode("cp1252", "replace"), error.start + 1
 
 
-def _guess_encoding(data: bytes) -> Decoded:
+def _guess_encoding(data: bytes) -> DecodedText:
     """Return the decoded text that has most words and letters of one language."""
     start = data[:_LOOKED_AT]
     guess = from_bytes(start).best()
     if guess is not None and guess.encoding.startswith(("utf_16", "utf_32")):
-        return Decoded(data.decode(guess.encoding, "replace").lstrip("\ufeff"), guess.encoding)
+        return DecodedText(data.decode(guess.encoding, "replace").lstrip("\ufeff"), guess.encoding)
     wide = {encoding: _wide_plausibility(start, encoding) for encoding in _WIDE_ENCODINGS}
     likely = max(_WIDE_ENCODINGS, key=wide.__getitem__)
     if wide[likely] >= _LEAST_WIDE:
-        return Decoded(data.decode(likely, "replace"), likely)
+        return DecodedText(data.decode(likely, "replace"), likely)
     best = max(_ENCODINGS, key=lambda encoding: _plausibility(start, encoding))
-    return Decoded(data.decode(best, "replace"), best)
+    return DecodedText(data.decode(best, "replace"), best)
 
 
 def _wide_plausibility(data: bytes, encoding: str) -> float:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from dialectree.protocols.grounded import GroundedSettings
     from dialectree.retrieval.corpus import Corpus, Material
     from dialectree.retrieval.corpus_files import Progress
-    from dialectree.retrieval.reranking import Reranked
-    from dialectree.retrieval.retriever import Retrieved
+    from dialectree.retrieval.reranking import RerankedMaterial
+    from dialectree.retrieval.retriever import RetrievedMaterial
     from dialectree.retrieval.sources import Document
 
 
@@ -85,9 +85,9 @@ def _corpus(
     )
 
 
-def _add_retriever(corpus: Corpus | None, settings: GroundedSettings, run: Run) -> Retrieved:
+def _add_retriever(corpus: Corpus | None, settings: GroundedSettings, run: Run) -> RetrievedMaterial:
     with explain_missing_package("searching sources", "dialectree[sources]"):
-        from dialectree.retrieval.retriever import Retrieved, RetrieverAccess, import_retriever
+        from dialectree.retrieval.retriever import RetrievedMaterial, RetrieverAccess, import_retriever
 
     retriever = run.stand_in or settings.retriever
     name = retriever_name(settings.retriever) or run.retrievals.by
@@ -95,16 +95,16 @@ def _add_retriever(corpus: Corpus | None, settings: GroundedSettings, run: Run) 
         strange = "retriever" in settings.trust.unnamed or name.startswith("live:")
         retriever = None if strange or settings.replay else import_retriever(retriever)
     access = RetrieverAccess(name, retriever, settings.call_deadline, settings.replay, settings.cache)
-    return Retrieved(corpus, access, run.retrievals)
+    return RetrievedMaterial(corpus, access, run.retrievals)
 
 
-def _add_reranker(material: Material, settings: GroundedSettings, run: Run) -> Reranked:
+def _add_reranker(material: Material, settings: GroundedSettings, run: Run) -> RerankedMaterial:
     with explain_missing_package("reranking", "dialectree[compare]"):
-        from dialectree.retrieval.reranking import Reranked, reranker
+        from dialectree.retrieval.reranking import RerankedMaterial, reranker
 
     assert settings.rerank is not None
     by = None if "rerank" in settings.trust.unnamed else reranker(settings.rerank)
-    return Reranked(material, settings.rerank, by, run.retrievals)
+    return RerankedMaterial(material, settings.rerank, by, run.retrievals)
 
 
 def _document(digest: str, name: str, at: Path | None, documents: Mapping[str, Document]) -> Document:

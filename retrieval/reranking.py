@@ -50,7 +50,7 @@ def reranker(name: str) -> Reranker:
     return Reranker(name)
 
 
-class Reranked:
+class RerankedMaterial:
     """A material with a cross-encoder that reorders the best segments for a query."""
 
     def __init__(self, material: Material, name: str, by: Reranker | None, retrievals: Retrievals) -> None:

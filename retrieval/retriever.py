@@ -177,7 +177,7 @@ def _load_cached_texts(file: Path) -> list[RetrieverText] | None:
 # The material of given documents and retrieved texts
 
 
-class Retrieved:
+class RetrievedMaterial:
     """The documents of a run, if any, and the texts that a retriever returned to it."""
 
     def __init__(self, corpus: Corpus | None, access: RetrieverAccess, retrievals: Retrievals) -> None:

@@ -14,7 +14,7 @@ import pytest
 from dialectree.records import RunRecord
 from dialectree.records.folder import RunFolder
 from dialectree.retrieval import library
-from dialectree.running.runner import Started, again
+from dialectree.running.runner import RunHandle, again
 from tests.scripted import Asked, Said, ScriptedModel
 
 
@@ -34,19 +34,19 @@ class Fragile(ScriptedModel):
         return super()._next(call)
 
 
-def go_on(run: Started, model: ScriptedModel, **more: Any) -> RunRecord:
+def go_on(run: RunHandle, model: ScriptedModel, **more: Any) -> RunRecord:
     """Take up a run as another process would, and finish it."""
     folder = RunFolder.find(str(run.folder.path), run.folder.path.parent)
     return asyncio.run(again(folder, asked(run, model)).conduct(**more))
 
 
-def asked(run: Started, model: ScriptedModel) -> dict[str, Any]:
+def asked(run: RunHandle, model: ScriptedModel) -> dict[str, Any]:
     """Return the settings by which ``model`` goes on with ``run``, as each judge of a jury too."""
     jury = [model] * len(getattr(run.context, "jury", ()))
     return {"model": model, **({"jury": jury} if jury else {})}
 
 
-def lines(run: Started, name: str) -> list[dict[str, Any]]:
+def lines(run: RunHandle, name: str) -> list[dict[str, Any]]:
     """Return the lines of a file of the run's folder."""
     return [json.loads(line) for line in (run.folder.path / name).read_text().splitlines()]
 
@@ -60,7 +60,7 @@ def comparable(record: RunRecord) -> dict[str, Any]:
 
 
 def check_crashes(
-    begin: Callable[[Fragile, Path], Started],
+    begin: Callable[[Fragile, Path], RunHandle],
     speakers: Callable[[int], Fragile],
     calls: int,
     crashes: Iterable[int],

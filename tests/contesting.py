@@ -46,7 +46,7 @@ from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, L
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisJudgeReply, SynthesisReply
 from dialectree.records import Contest, RunRecord, turns
 from dialectree.records.folder import RunFolder
-from dialectree.running.runner import Started
+from dialectree.running.runner import RunHandle
 from tests import running
 from tests.breaking_off import Fragile
 from tests.contests.dueling import Meeting, Rating
@@ -157,7 +157,7 @@ def at(record: RunRecord) -> RunFolder:
     return RunFolder.find(record.run_id, RUNS)
 
 
-def begin(record: RunRecord, *wishes: Change, model: ScriptedModel | None = None, **given: Any) -> Started:
+def begin(record: RunRecord, *wishes: Change, model: ScriptedModel | None = None, **given: Any) -> RunHandle:
     asked = {"model": model or speakers(), "cache": False}
     return start(at(record), wishes, RUNS, {**asked, **given})
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, PrivateAttr
 from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import build_settings
 from dialectree.retrieval.sources import read_sources
-from dialectree.running.runner import Started, prepare_graph_input
+from dialectree.running.runner import RunHandle, prepare_graph_input
 from dialectree.running.runner import begin as begin_run
 from tests.breaking_off import Fragile
 from tests.contesting import speakers
@@ -89,7 +89,7 @@ def pointing(model: Pointing | None = None) -> Pointing:
     return made
 
 
-def begin(name: str, text: str, runs: Path, sources: Path | Sequence[Path], **values: Any) -> Started:
+def begin(name: str, text: str, runs: Path, sources: Path | Sequence[Path], **values: Any) -> RunHandle:
     """Return a grounded run about ``text``; the reply cache is off unless ``values`` say so."""
     chosen = method(name)
     fields = chosen.protocol.input.model_fields

@@ -11,7 +11,7 @@ import pytest
 from dialectree.contests import Replace
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.records import VOID, RunRecord
-from dialectree.running.runner import Started, again
+from dialectree.running.runner import RunHandle, again
 from tests import running
 from tests.breaking_off import Crash, Fragile, go_on, lines
 from tests.cli.commands import command, runs
@@ -59,7 +59,7 @@ def place(call: Asked) -> Asked:
     return call._replace(prompt="")
 
 
-def start(model: Fragile, folder: Path, way: Way) -> Started:
+def start(model: Fragile, folder: Path, way: Way) -> RunHandle:
     return running.begin(way.method, "It is so.", folder, model=model, **way.given)
 
 
@@ -67,14 +67,14 @@ def lossy(**lost: Any) -> Fragile:
     return speakers(model=Lossy(**lost))
 
 
-def ended(model: Fragile, folder: Path, way: Way) -> Started:
+def ended(model: Fragile, folder: Path, way: Way) -> RunHandle:
     """Return a run at its end."""
     started = start(model, folder, way)
     asyncio.run(started.conduct())
     return started
 
 
-def answers(run: Started) -> int:
+def answers(run: RunHandle) -> int:
     """Return how many calls of a run were answered."""
     return sum(line["error"] is None for line in lines(run, "calls.jsonl"))
 

@@ -42,7 +42,7 @@ def rule(draft: Draft, change: Change) -> None:
         raise InputError(f"{change.flag}: no judge ruled there; the run supports {knows}")
 
 
-class _Judged(NamedTuple):
+class _JudgeRulings(NamedTuple):
     """The rulings that a change replaces: those of one judge, or of all who ruled last."""
 
     phase: Phase
@@ -69,7 +69,7 @@ class _Judged(NamedTuple):
         return (verdict.answer if verdict is not None else None) or ""
 
 
-def _find_rulings(draft: Draft, node: Node, judge_turn: Turn | None) -> _Judged | None:
+def _find_rulings(draft: Draft, node: Node, judge_turn: Turn | None) -> _JudgeRulings | None:
     """Return the rulings at ``node`` in its last pass and round, or None if no judge ruled there."""
     judged = [
         (turn, phase)
@@ -85,10 +85,10 @@ def _find_rulings(draft: Draft, node: Node, judge_turn: Turn | None) -> _Judged 
     newest, phase = [pair for pair in judged if pair[0].protocol == outer][-1]
     place = (outer, newest.round)
     turns = [turn for turn, its in judged if its is phase and (turn.protocol, turn.round) == place]
-    return _Judged(phase, turns, judge_turn)
+    return _JudgeRulings(phase, turns, judge_turn)
 
 
-def _rule_by_label(draft: Draft, change: Change, node: Node, text: str, judged: _Judged) -> None:
+def _rule_by_label(draft: Draft, change: Change, node: Node, text: str, judged: _JudgeRulings) -> None:
     """Replace rulings that name a label."""
     phase, spots = judged.phase, judged.find_spots(draft)
     label, answer = _label(draft, change, node, text, judged.protocol, phase)
@@ -106,7 +106,7 @@ def _rule_by_label(draft: Draft, change: Change, node: Node, text: str, judged: 
     _hold(draft, change, node, judged, [*spots.values(), *silent], new_fields, label)
 
 
-def _rule_by_text(draft: Draft, change: Change, node: Node, text: str, judged: _Judged) -> None:
+def _rule_by_text(draft: Draft, change: Change, node: Node, text: str, judged: _JudgeRulings) -> None:
     """Replace rulings that give an answer in their own words."""
     earlier = draft.find(change.id, "ruled")
     if text == judged.find_answer(draft, node) or (earlier is not None and text == earlier.after):
@@ -120,7 +120,7 @@ def _hold(
     draft: Draft,
     change: Change,
     node: Node,
-    judged: _Judged,
+    judged: _JudgeRulings,
     spots: list[Turn],
     new_fields: dict[str, Any],
     after: str,

@@ -18,7 +18,7 @@ _NAMED = 6
 """Nodes that a line names."""
 
 
-class Parted(Strict):
+class ChangedTurn(Strict):
     """A turn, at a node of both runs, that differs or that only one of the runs has."""
 
     node: str
@@ -40,7 +40,7 @@ class Difference(Strict):
     """One line: the change of the verdict, its causes, and the parts that moved."""
     moved: list[Moved]
     """Every node of both runs whose verdict or strength moved, from the bottom up."""
-    parted: list[Parted]
+    parted: list[ChangedTurn]
     """The turns that differ, in the order in which the first run said them."""
     only: tuple[list[str], list[str]]
     """The nodes that only the first run has, and those that only the second has."""
@@ -89,7 +89,7 @@ def _plain(values: Mapping[str, JsonValue]) -> dict[str, str]:
     return {name: view.plain(value) for name, value in values.items()}
 
 
-def _find_changed_turns(old: RunRecord, new: RunRecord) -> Iterator[Parted]:
+def _find_changed_turns(old: RunRecord, new: RunRecord) -> Iterator[ChangedTurn]:
     """Yield the turns that differ at each node of both runs."""
     for node in old.tree.nodes.values():
         new_node = new.tree.nodes.get(node.id)
@@ -100,10 +100,10 @@ def _find_changed_turns(old: RunRecord, new: RunRecord) -> Iterator[Parted]:
             was, now = before.get(spot), after.get(spot)
             if not was or not now or (was.fields, was.evidence) != (now.fields, now.evidence):
                 name = turns.name(node if was else new_node, turn)
-                yield Parted(node=node.id, name=name, turns=(was, now))
+                yield ChangedTurn(node=node.id, name=name, turns=(was, now))
 
 
-def _make_turn_order_key(record: RunRecord) -> Callable[[Parted], int]:
+def _make_turn_order_key(record: RunRecord) -> Callable[[ChangedTurn], int]:
     """Return a key that sorts turns in the order of ``record``; 0 for a record without a folder."""
     events = RunFolder(record.path).events() if record.path else []
     spoken_turns = (event.turn() for event in events if event.kind == "spoke")

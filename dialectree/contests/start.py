@@ -34,7 +34,7 @@ from dialectree.running.recorded_settings import (
     versions,
     without_models,
 )
-from dialectree.running.runner import Started
+from dialectree.running.runner import RunHandle
 from dialectree.system import clock
 from dialectree.system.loop import wait_for
 from dialectree.system.streams import program
@@ -48,7 +48,7 @@ def start(
     *,
     person: bool = True,
     into: Path | None = None,
-) -> Started:
+) -> RunHandle:
     """Begin a new run under ``runs`` with ``wishes`` applied in order.
 
     ``call_settings`` are settings for the calls that it costs (models, limits). A live model is not
@@ -83,7 +83,7 @@ def start(
     record = _make_record(draft, chosen, callers, calls, sources)
     journal = [call.model_copy(update={"run": call.run or old.run_id}) for call in calls]
 
-    def begin(runs: Path) -> Started:
+    def begin(runs: Path) -> RunHandle:
         new = RunFolder.create(runs)
         new_record = record.model_copy(update={"run_id": new.run_id})
         new.write_record(old, "contested.json")
@@ -91,7 +91,7 @@ def start(
         keep_sources(texts, new)
         new.write("calls.jsonl", "".join(call.model_dump_json() + "\n" for call in journal))
         new.write_record(new_record)  # last: from here on the folder is a run
-        return Started(new, new_record, chosen, callers.context, refusal=callers.refusal)
+        return RunHandle(new, new_record, chosen, callers.context, refusal=callers.refusal)
 
     if callers.refusal is not None:
         with TemporaryDirectory() as trial:  # raises the refusal if a model has to be asked

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, create_model
 
 from dialectree import prompts
 from dialectree.models.asking import MORE_SENTENCES, SENTENCES, Fault
-from dialectree.models.reading import Evidence, Mode, NodeEvidence, Said, TextWithPoints, merge_evidence
+from dialectree.models.reading import Citations, Evidence, Mode, NodeEvidence, TextWithPoints, merge_evidence
 from dialectree.prompts import escape_tags
 from dialectree.quantities import find_missing_quantities
 from dialectree.quotations import QuotationSearch, quotations, remove_false_quotations
@@ -39,7 +39,7 @@ _Name = Annotated[str, Field(json_schema_extra={"enum": [*SENTENCES]})]
 _OneOfMany = Annotated[str, Field(json_schema_extra={"enum": [*MORE_SENTENCES]})]
 
 
-class Cited(BaseModel):
+class CitedPoint(BaseModel):
     """A point, and the sentences that bear it out."""
 
     point: _Point
@@ -49,14 +49,14 @@ class Cited(BaseModel):
 class Citing(BaseModel):
     """The points that a speaker draws from the sources, and its queries."""
 
-    evidence: Annotated[list[Cited], Field(max_length=4)]
+    evidence: Annotated[list[CitedPoint], Field(max_length=4)]
     look_for: Annotated[list[_Query], Field(max_length=2)]
 
 
 class CitingItem(BaseModel):
     """The points that a speaker draws from the sources for one entry of its reply."""
 
-    evidence: Annotated[list[Cited], Field(max_length=4)]
+    evidence: Annotated[list[CitedPoint], Field(max_length=4)]
 
 
 class Resting(BaseModel):
@@ -71,7 +71,7 @@ def _derive(base: type[Reply], **fields: Any) -> type[Reply]:
     return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **required)
 
 
-_CitedOfMany = _derive(Cited, sentences=Annotated[list[_OneOfMany], Field(min_length=1, max_length=4)])
+_CitedOfMany = _derive(CitedPoint, sentences=Annotated[list[_OneOfMany], Field(min_length=1, max_length=4)])
 _POINTS_OF_MANY: Any = Annotated[list[_CitedOfMany], Field(max_length=4)]  # type: ignore[valid-type]
 _OF_MANY = (
     _derive(Citing, evidence=_POINTS_OF_MANY),
@@ -145,7 +145,7 @@ class StepEvidence:
     evidence_by_spot: dict[Spot, NodeEvidence] = field(default_factory=dict[Spot, NodeEvidence])
     """The citations of parallel turns in this step, by place."""
 
-    async def keep(self, spot: Spot, citations: Said) -> list[str]:
+    async def keep(self, spot: Spot, citations: Citations) -> list[str]:
         """Store the citations of a place; return notes for readers, a line each."""
         if citations.ground:
             self.evidence_by_spot[spot] = citations.ground
@@ -210,7 +210,7 @@ class StepEvidence:
 
     # Reading
 
-    def pose(self, reply: type[BaseModel], system: str, shared: str, user: str) -> Posed | None:
+    def pose(self, reply: type[BaseModel], system: str, shared: str, user: str) -> QuestionWithSources | None:
         """Return a question that shows the sentences; None if its role reads no evidence."""
         return None if self.mode is None else pose_question(self, reply, system, shared, user)
 
@@ -320,7 +320,7 @@ def _place(text: str, statement: TextWithPoints, at: int) -> tuple[int, int] | N
 # The question and its reply
 
 
-class Posed(NamedTuple):
+class QuestionWithSources(NamedTuple):
     """A question that shows sentences of the sources, and the reader of its reply."""
 
     here: StepEvidence
@@ -341,7 +341,7 @@ class Posed(NamedTuple):
 
     def take(
         self, full_reply: BaseModel, reply: type[Reply], spot: Spot, *, last: bool
-    ) -> tuple[Reply, Said]:
+    ) -> tuple[Reply, Citations]:
         """Return the protocol's own reply, without false quotations, and its citations.
 
         Raises Fault for a sentence that was not shown. In the ``last`` possible reply, such a name
@@ -356,7 +356,7 @@ class Posed(NamedTuple):
             notes.append(f"named sentences that it was not shown ({wrong}), which do not count")
         full_reply = type(full_reply).model_validate(self._clean(full_reply.model_dump(), false))
         valid = _extract_protocol_reply(reply, full_reply, here.of)
-        citations = Said(false_quotations=[*dict.fromkeys(false)])
+        citations = Citations(false_quotations=[*dict.fromkeys(false)])
         if here.mode == "cited":
             rests = [self.shown[name].id for name in _rests_on(full_reply) if name in self.shown]
             ground: NodeEvidence = {"grounds": {str(spot[4]): rests}}
@@ -381,7 +381,9 @@ class Posed(NamedTuple):
         return text
 
 
-def pose_question(here: StepEvidence, reply: type[BaseModel], system: str, shared: str, user: str) -> Posed:
+def pose_question(
+    here: StepEvidence, reply: type[BaseModel], system: str, shared: str, user: str
+) -> QuestionWithSources:
     """Return the question with the sentences at its top, and the points under the texts."""
     heard = here.heard(user)
     slots, marks = here.choose_shown_sentences(heard), here.marks(heard)
@@ -400,7 +402,7 @@ def pose_question(here: StepEvidence, reply: type[BaseModel], system: str, share
         user = f"{user}\n\n{how}"
     if slots or here.mode == "cites":
         system = f"{top}\n\n{system}"
-    return Posed(
+    return QuestionWithSources(
         here,
         system,
         before if shared else "",
@@ -455,7 +457,7 @@ def _extract_protocol_reply(reply: type[Reply], full_reply: BaseModel, of: str) 
     return reply.model_validate({n: v for n, v in fields.items() if n in reply.model_fields})
 
 
-def _items(full_reply: BaseModel, of: str) -> Iterator[tuple[int, str, list[Cited]]]:
+def _items(full_reply: BaseModel, of: str) -> Iterator[tuple[int, str, list[CitedPoint]]]:
     """Yield number (0: the whole reply), text and points of each entry with citations."""
     items: list[Any] = getattr(full_reply, of) if of else [full_reply]
     numbered_entries = enumerate(items, 1 if of else 0)

@@ -413,7 +413,7 @@ class Wording(NamedTuple):
 
 
 @dataclass
-class Asking:
+class ModelRequest:
     """One question to a model, with its repairs."""
 
     context: ProtocolSettings
@@ -491,7 +491,7 @@ class Asking:
         name = name if full else [model, mark, prompt_form]
         return _digest(json.dumps((name, decoding, messages, form, *option_parts)))
 
-    def adapt_to_prompt_form(self) -> Asking:
+    def adapt_to_prompt_form(self) -> ModelRequest:
         """Return the question as the model receives it: whole, or in the form for smaller models.
 
         In the smaller forms, a repair names the fault and hides the bad reply, which a small model
@@ -587,7 +587,7 @@ class Asking:
             return False
         return self.doubted or not any(doubt.fault for doubt in answer.doubts)
 
-    def doubt(self, call: Call, fault: Fault) -> Asking:
+    def doubt(self, call: Call, fault: Fault) -> ModelRequest:
         """Return the question to ask once more because of a doubt."""
         again = replace(self, doubted=True)
         again.lacks, again.repaired = [*self.lacks], [*self.repaired]

@@ -21,7 +21,7 @@ from langgraph.errors import GraphBubbleUp
 
 from dialectree.errors import DialectreeError
 from dialectree.models.asking import Form, Message, Schema
-from dialectree.models.error_mapping import Failed
+from dialectree.models.error_mapping import ForeignFailure
 from dialectree.models.specs import models
 
 _MAX_TOKENS = ("max_tokens", "max_output_tokens", "num_predict")
@@ -151,5 +151,5 @@ async def invoke(chat: Asked, messages: list[Any], config: RunnableConfig) -> Ba
     except (openai.OpenAIError, TimeoutError, DialectreeError, GraphBubbleUp, *_MISTAKES):
         raise
     except Exception as error:
-        raise Failed(str(error)) from error
+        raise ForeignFailure(str(error)) from error
     return reply

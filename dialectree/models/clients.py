@@ -30,7 +30,7 @@ from openai import RequestOptions
 from pydantic import SecretStr
 
 from dialectree.errors import RequestError
-from dialectree.models.error_mapping import Garbled, Oversized, Refused
+from dialectree.models.error_mapping import ErrorReply, OversizedBody, UnreadableReply
 from dialectree.models.refusals import read_refusal_value
 from dialectree.models.specs import Spec, chat_model
 from dialectree.system import clock
@@ -87,7 +87,7 @@ class _Body:
             try:
                 yield self._check_size(self._inflate.decompress(piece, _STEP_BYTES))
             except zlib.error as error:
-                raise Oversized(f"its body is not {self._coding}: {error}") from None
+                raise OversizedBody(f"its body is not {self._coding}: {error}") from None
             piece = self._inflate.unconsumed_tail
             if self._inflate.eof:  # another member may follow
                 piece = self._inflate.unused_data.lstrip(b"\0")
@@ -107,12 +107,12 @@ class _Body:
             return zlib.decompressobj(zlib.MAX_WBITS if of_zlib else -zlib.MAX_WBITS)
         if piece[:1] in b"\xef\t\r\n" or 32 <= piece[0] < 127:
             return None  # a text: the header names no compression
-        raise Oversized(f"its body is compressed by {self._coding!r}, which was not asked for")
+        raise OversizedBody(f"its body is compressed by {self._coding!r}, which was not asked for")
 
     def _check_size(self, piece: bytes) -> bytes:
         self._left -= len(piece)
         if self._left < 0:
-            raise Oversized(f"its body is larger than {BODY_BYTES // 10**6} MB")
+            raise OversizedBody(f"its body is larger than {BODY_BYTES // 10**6} MB")
         return piece
 
 
@@ -407,7 +407,7 @@ class EndpointChat(ChatOpenAI):
         try:
             reply = read_completion(response.text)
             if is_refusal(reply):
-                raise Refused(read_refusal_value(reply))
+                raise ErrorReply(read_refusal_value(reply))
             reply = {**reply, "choices": [_normalise_choice(choice) for choice in reply["choices"]]}
             token_usage = usage(reply.get("usage"))
             result = self._create_chat_result({**reply, "usage": token_usage})
@@ -416,14 +416,14 @@ class EndpointChat(ChatOpenAI):
                 thoughts = message.get("reasoning_content") or message.get("reasoning")
                 beside = {"refusal": message.get("refusal"), "thoughts": thoughts, "usage": token_usage}
                 generation.message.additional_kwargs |= beside
-        except Refused:
+        except ErrorReply:
             raise
         except json.JSONDecodeError:
-            raise Garbled(response.text) from None
+            raise UnreadableReply(response.text) from None
         except Exception as error:
-            raise Garbled(str(error)) from error
+            raise UnreadableReply(str(error)) from error
         if not result.generations:
-            raise Garbled("it has no choices")
+            raise UnreadableReply("it has no choices")
         return result
 
     async def _astream(self, *args: Any, **options: Any) -> AsyncIterator[ChatGenerationChunk]:
@@ -439,11 +439,11 @@ class EndpointChat(ChatOpenAI):
                 if pieces % 100 == 0:
                     await clock.sleep(0)  # a stream that never pauses must not hold up others
         except json.JSONDecodeError as error:
-            raise Garbled(str(error)) from error
+            raise UnreadableReply(str(error)) from error
         if pending_chunk is not None:
             yield pending_chunk
         if not pieces:
-            raise Garbled("a stream without a reply")
+            raise UnreadableReply("a stream without a reply")
 
 
 class Clients:

@@ -21,12 +21,12 @@ from dialectree import prompts
 from dialectree.errors import Contradiction, PartFailed, ReplyError
 from dialectree.models import small_models
 from dialectree.models.asking import (
-    Asking,
     Doubt,
     Fault,
     Form,
     Ids,
     Message,
+    ModelRequest,
     PromptForm,
     Schema,
     ValidReply,
@@ -36,7 +36,7 @@ from dialectree.models.asking import (
     replace_surrogates,
     sampling,
 )
-from dialectree.models.reading import NOTHING, PosedQuestion, Said, reading
+from dialectree.models.reading import NOTHING, Citations, PosedQuestion, reading
 from dialectree.models.replies import parse_reply, read
 from dialectree.models.run import Run, run_of
 from dialectree.models.specs import resolve
@@ -106,7 +106,7 @@ async def ask(
     reader = _ReplyReader(reply, ids or {}, words, turn, full, medium, rules, find_schema)
     if full.posed is not None:
         max_tokens = max_tokens and max_tokens + full.posed.tokens
-    asking = Asking(
+    asking = ModelRequest(
         context,
         turn,
         words.label,
@@ -194,7 +194,7 @@ class _ReplyReader(NamedTuple, Generic[Reply]):
             doubts += self.rules.copy_check.find_copies(valid)
         return ValidReply(valid, citations, tuple(doubts))
 
-    def _read_answer(self, call: Call) -> tuple[Reply, Said, list[Doubt]]:
+    def _read_answer(self, call: Call) -> tuple[Reply, Citations, list[Doubt]]:
         """Return a model's reply, what it says of the sources, and doubts about texts cut short."""
         by_medium = call.prompt_form == "medium" and self.medium is not None
         question = self.medium if by_medium and self.medium is not None else self.full
@@ -271,7 +271,7 @@ class _Question(NamedTuple):
         (_, system), (_, user) = self.messages
         return Wording(messages(*prompts.for_medium_model(system, user)), self.form)
 
-    def read(self, call: Call, words: Prompt, turn: Turn) -> tuple[BaseModel, Said]:
+    def read(self, call: Call, words: Prompt, turn: Turn) -> tuple[BaseModel, Citations]:
         """Return the reply of ``call`` and its citations; raise Fault if it is invalid."""
         if self.posed is None:
             return _read(self.reply, self.ids, call, words), NOTHING
@@ -360,7 +360,7 @@ def _render_question(
 
 
 async def _valid_reply(
-    run: Run, asking: Asking, read_call: Callable[[Call], ValidReply[Reply]]
+    run: Run, asking: ModelRequest, read_call: Callable[[Call], ValidReply[Reply]]
 ) -> ValidReply[Reply]:
     """Ask until a reply is valid; raise ReplyError or Contradiction after the last repair.
 

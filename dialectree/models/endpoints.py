@@ -24,16 +24,23 @@ from dialectree.errors import KeyRefused, RequestError, Unreachable
 from dialectree.models.asking import (
     RUNGS,
     SHAPES,
-    Asking,
     Completion,
     Form,
+    ModelRequest,
     Rung,
     Shape,
     list_keywords,
     replace_surrogates,
     strip_thoughts,
 )
-from dialectree.models.error_mapping import Failed, Garbled, MappedError, Oversized, Refused, map_error
+from dialectree.models.error_mapping import (
+    ErrorReply,
+    ForeignFailure,
+    MappedError,
+    OversizedBody,
+    UnreadableReply,
+    map_error,
+)
 from dialectree.models.limits import Limiter
 from dialectree.models.local_models import LOCAL_MODELS
 from dialectree.models.specs import Spec
@@ -67,7 +74,7 @@ PATIENCE_S = 900.0
 """Seconds that one call waits at a rate limit, at most."""
 
 
-_ERRORS = (openai.OpenAIError, aiohttp.ClientError, TimeoutError, Garbled, Failed, Refused)
+_ERRORS = (openai.OpenAIError, aiohttp.ClientError, TimeoutError, UnreadableReply, ForeignFailure, ErrorReply)
 
 
 class _Attempts:
@@ -199,13 +206,13 @@ class Endpoint:
         rungs = RUNGS if self.spec.openai_compatible else (RUNGS[0], RUNGS[-1])
         return None if rung == rungs[-1] else rungs[rungs.index(rung) + 1]
 
-    def lower(self, asking: Asking) -> None:
+    def lower(self, asking: ModelRequest) -> None:
         """Lower the rung of one question: an endpoint that sends prose may not know the higher one."""
         if not self.rung_known:
             rung = asking.rung or self.rung
             asking.rung = self.below(rung) or rung
 
-    def confirm(self, asking: Asking) -> None:
+    def confirm(self, asking: ModelRequest) -> None:
         """Remember the rung of a valid reply, and the hint that repaired it.
 
         If all first replies of a role needed one hint, its next requests include that hint.
@@ -220,7 +227,7 @@ class Endpoint:
         self.rung_known = True
 
     async def complete(
-        self, asking: Asking, pause: Pause | None = None, slots: Limiter | None = None
+        self, asking: ModelRequest, pause: Pause | None = None, slots: Limiter | None = None
     ) -> Completion:
         """Return one reply to ``asking``, valid or invalid.
 
@@ -425,7 +432,7 @@ class Endpoint:
             text = f"{where} gave no reply in {attempt_count} (deadline {attempts.deadline_s:g} s): {text}"
         return Completion(attempts=attempts.made, error=text)
 
-    async def _send(self, request: Asking, how: How) -> Completion:
+    async def _send(self, request: ModelRequest, how: How) -> Completion:
         from dialectree.models import clients  # heavy
 
         loop_clients = await clients.clients()
@@ -446,11 +453,11 @@ class Endpoint:
             try:
                 messages = request.messages_at(how.rung, merged=how.merged, hint=how.hint)
                 reply = await ours.ainvoke(messages, request.config, **options)
-            except (httpx2.HTTPError, Oversized) as error:  # in the middle of a stream
-                raise Failed(str(error)) from error
+            except (httpx2.HTTPError, OversizedBody) as error:  # in the middle of a stream
+                raise ForeignFailure(str(error)) from error
         return _completion(reply, str(reply.text), how, request)
 
-    async def _send_elsewhere(self, chat: Any, request: Asking, how: How) -> Completion:
+    async def _send_elsewhere(self, chat: Any, request: ModelRequest, how: How) -> Completion:
         """Return the reply of another library's model."""
         from dialectree.models import chat_models
 
@@ -473,7 +480,7 @@ class Endpoint:
         how = how._replace(rung=rung)
         return _completion(reply, chat_models.text_of(reply), how, request)
 
-    async def _way_in(self, request: Asking, how: How) -> tuple[str, str, dict[str, Any]]:
+    async def _way_in(self, request: ModelRequest, how: How) -> tuple[str, str, dict[str, Any]]:
         """Return address, key, and the fields of the body that differ from call to call."""
         form, rung = request.form, how.rung
         body: dict[str, Any] = {k: v for k, v in request.decoding.items() if v is not None}
@@ -521,7 +528,7 @@ def endpoint(spec: Spec) -> Endpoint:
     return stored_endpoint
 
 
-def _require_not_the_users(error: MappedError, request: Asking) -> None:
+def _require_not_the_users(error: MappedError, request: ModelRequest) -> None:
     """Raise RequestError for a refused field that the user set, instead of dropping it silently."""
     name = error.part.name
     if name != "max_tokens" and name in request.context.model_options:
@@ -554,7 +561,7 @@ def _name_served(model: str) -> str:
     return replace_surrogates(path.name if rooted else model)
 
 
-def _completion(message: BaseMessage, text: str, how: How, request: Asking) -> Completion:
+def _completion(message: BaseMessage, text: str, how: How, request: ModelRequest) -> Completion:
     """Return the reply of a chat model, whose content is ``text``.
 
     Without content, the reply is the arguments of an unrequested tool call, or thoughts that are

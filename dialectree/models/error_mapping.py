@@ -38,11 +38,11 @@ _NO_KEY = re.compile(r"api.?key|authentication|credentials", re.I)
 _PAGE = re.compile(r"<(!doctype|html|head|body)\b", re.I)
 
 
-class Garbled(Exception):
+class UnreadableReply(Exception):
     """The endpoint sent something that is not a chat completion."""
 
 
-class Refused(Exception):
+class ErrorReply(Exception):
     """The endpoint answered with an error inside a 200."""
 
     def __init__(self, refusal: Refusal) -> None:
@@ -50,11 +50,11 @@ class Refused(Exception):
         self.refusal = refusal
 
 
-class Oversized(Exception):
+class OversizedBody(Exception):
     """The body of a reply is too large, or compressed in a way that hides its size."""
 
 
-class Failed(Exception):
+class ForeignFailure(Exception):
     """A chat model of another library raised the error that is the cause of this one."""
 
 
@@ -92,7 +92,7 @@ def map_error(error: Exception, spec: Spec) -> MappedError:
     """
     causes = [*_causes(error)]
     for cause in causes:
-        if isinstance(cause, Oversized):
+        if isinstance(cause, OversizedBody):
             return MappedError("again", str(cause))
     if any(_is_foreign(cause) for cause in causes):
         fault = line(str(getattr(causes[-1], "message", "")), 200)
@@ -109,21 +109,21 @@ def map_error(error: Exception, spec: Spec) -> MappedError:
         text = f"no https there: is http:// meant?: {text}"
     if _never_connected(causes):
         return MappedError("lost", text)
-    if isinstance(error, Garbled):
+    if isinstance(error, UnreadableReply):
         kind: Literal["page", "again"] = "page" if _PAGE.search(text) else "again"
         return MappedError(kind, f"that is not a chat completion: {text}")
     if _is_broken(causes):
         return MappedError("broken", "the connection broke")
     if isinstance(error, TimeoutError | openai.APITimeoutError):
         return MappedError("late", "it timed out")
-    if isinstance(error, Failed) and _NO_KEY.search(text):
+    if isinstance(error, ForeignFailure) and _NO_KEY.search(text):
         raise KeyRefused(f"{spec.where} lacks a valid key: {text}") from error
     return MappedError("again", f"{type(causes[0]).__name__}: {text}")
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
     """Yield an error of a library and its causes."""
-    if isinstance(error, Failed):
+    if isinstance(error, ForeignFailure):
         error = error.__cause__
     while error is not None:
         yield error
@@ -150,7 +150,7 @@ def _status(error: Any) -> int:
 
 def _refusal(error: Exception, causes: list[BaseException]) -> Refusal | None:
     """Return the server's refusal, if the error is an answer of the server."""
-    if isinstance(error, Refused):
+    if isinstance(error, ErrorReply):
         return error.refusal
     first: Any = causes[0]
     if not (status := _status(first)):
@@ -189,7 +189,7 @@ def _map_refusal(refusal: Refusal, error: Exception, first: Any, spec: Spec) -> 
             wait_s = None if told_s is None else min(told_s, LONGEST_WAIT_S)
             return MappedError("wait", f"rate limit: {text}", wait_s=wait_s)
         case "again":
-            down = status >= 500 and not isinstance(error, Refused)
+            down = status >= 500 and not isinstance(error, ErrorReply)
             kind: Literal["down", "again"] = "down" if down else "again"
             return MappedError(kind, f"status {status}: {text}", wait_s=_wait(headers))
         case "generation":

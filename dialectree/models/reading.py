@@ -83,7 +83,7 @@ def _both(old: Any, new: Any) -> Any:
 # The evidence of one step
 
 
-class Said(NamedTuple):
+class Citations(NamedTuple):
     """The statements of a valid reply about the sources."""
 
     points: Sequence[Point] = ()
@@ -102,7 +102,7 @@ class Said(NamedTuple):
         return {name: value for name, value in fields.items() if value}
 
 
-NOTHING = Said()
+NOTHING = Citations()
 
 
 class PosedQuestion(Protocol):
@@ -124,7 +124,7 @@ class PosedQuestion(Protocol):
 
     def take(
         self, full_reply: BaseModel, reply: type[Reply], spot: Spot, *, last: bool
-    ) -> tuple[Reply, Said]:
+    ) -> tuple[Reply, Citations]:
         """Return the protocol's own reply and its citations; raise Fault if they are invalid."""
         ...
 
@@ -146,7 +146,7 @@ class EvidenceReader(Protocol):
         """Return a question that shows the sentences; None if its role reads no evidence."""
         ...
 
-    async def keep(self, spot: Spot, citations: Said) -> list[str]:
+    async def keep(self, spot: Spot, citations: Citations) -> list[str]:
         """Store the citations of a place; return notes for readers, a line each."""
         ...
 

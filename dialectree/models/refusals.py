@@ -84,7 +84,7 @@ def read_refusal(status: int, body: str) -> Refusal:
 
 def read_refusal_value(value: object, status: int = 0) -> Refusal:
     """Return the refusal in the JSON ``value`` of an error."""
-    findings = _Found()
+    findings = _ErrorParts()
     findings.look(value, 0)
     body_status = next((n for n in findings.statuses if 400 <= n < 600), 0)
     words = dict.fromkeys(filter(None, map(_line, findings.words)))
@@ -100,7 +100,7 @@ def read_refusal_value(value: object, status: int = 0) -> Refusal:
     )
 
 
-class _Found:
+class _ErrorParts:
     """Collect the parts of an error of any shape."""
 
     def __init__(self) -> None:

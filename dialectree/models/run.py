@@ -29,7 +29,7 @@ from dialectree.errors import (
     ReplayMiss,
     SettingsError,
 )
-from dialectree.models.asking import Asking, Completion, PromptForm
+from dialectree.models.asking import Completion, ModelRequest, PromptForm
 from dialectree.models.cache import ReplyCache, reply_cache
 from dialectree.models.endpoints import Endpoint, endpoint
 from dialectree.models.limits import Budget, require_prices
@@ -154,7 +154,7 @@ class Run(RunControl):
     def require_readable(self, sources: Sequence[Mapping[str, Any]]) -> None:
         """Raise InputError for a source that the run may not read; blocks."""
 
-    async def call(self, asking: Asking) -> Call:
+    async def call(self, asking: ModelRequest) -> Call:
         """Return the call that ``asking`` describes, made now or before; CallError if it failed."""
         self._go_on()
         past = self._find_override_reply(asking) or self._past(asking)
@@ -189,7 +189,7 @@ class Run(RunControl):
         """Return whether a model of the run is or was asked in the form for medium models."""
         return "medium" in self._forms.values()
 
-    def _trace(self, asking: Asking, call: Call) -> None:
+    def _trace(self, asking: ModelRequest, call: Call) -> None:
         """Show a call in the trace that was answered without a model."""
         if (tracer := find_tracer()) is not None:
             request, spec = asking.adapt_to_prompt_form(), asking.spec
@@ -203,7 +203,7 @@ class Run(RunControl):
             parameters = {**request.decoding, **response_format}
             tracer.replay(request.config, model, request.messages, parameters, call)
 
-    def _find_override_reply(self, asking: Asking) -> Call | None:
+    def _find_override_reply(self, asking: ModelRequest) -> Call | None:
         """Return a person's reply to ``asking``, which journal and cache lack."""
         override = self.overrides.at(asking.place) if self.contested else None
         if override is None:
@@ -213,7 +213,7 @@ class Run(RunControl):
         reply = Completion(json.dumps(override.reply), "stop", attempts=0)
         return asking.call(reply, clock.stamp(), "person")
 
-    def _past(self, asking: Asking) -> Call | None:
+    def _past(self, asking: ModelRequest) -> Call | None:
         """Return the journal's call. A run that had ended keeps the replies of its models."""
         if self.journal is None:
             return None
@@ -224,11 +224,11 @@ class Run(RunControl):
             past = earlier if earlier is not None and self._stands(earlier) else past
         return past
 
-    def was_asked(self, asking: Asking) -> bool:
+    def was_asked(self, asking: ModelRequest) -> bool:
         """Return whether a model answered ``asking`` in this process, not journal or cache."""
         return asking.key in self._asked
 
-    async def knows(self, asking: Asking) -> bool:
+    async def knows(self, asking: ModelRequest) -> bool:
         """Return whether journal or cache hold the reply to ``asking``, so that no model is asked."""
         if self._past(asking) is not None:
             return True
@@ -241,7 +241,7 @@ class Run(RunControl):
         """Return whether the call is valid for any model of the run, as in a contest."""
         return call.run is not None or self._ended_before
 
-    def _in(self, journal: Journal, key: str, asking: Asking) -> Call | None:
+    def _in(self, journal: Journal, key: str, asking: ModelRequest) -> Call | None:
         """Return the call at this place, or an equal request at another place."""
         return journal.placed.get((key, asking.place.spot())) or journal.past.get(key)
 
@@ -249,7 +249,7 @@ class Run(RunControl):
         if self.halted is not None:
             raise self.halted
 
-    async def _find_cached_call(self, asking: Asking) -> Call | None:
+    async def _find_cached_call(self, asking: ModelRequest) -> Call | None:
         """Return the reply cache's completion as a call of this run."""
         completion = None
         if self.cache is not None and not asking.live:
@@ -264,14 +264,14 @@ class Run(RunControl):
         self._keep_call(asking, call)
         return call
 
-    def _keep_call(self, asking: Asking, call: Call) -> None:
+    def _keep_call(self, asking: ModelRequest, call: Call) -> None:
         """Log a finished call, with its texts if the settings say so; then report it."""
         if self.log is not None:
             self.log(call, asking.texts if asking.context.prompts else {})
         if asking.tell is not None:
             asking.tell("called", call.make_event_data())
 
-    async def _look_up_completion(self, cache: ReplyCache, asking: Asking) -> Completion | None:
+    async def _look_up_completion(self, cache: ReplyCache, asking: ModelRequest) -> Completion | None:
         try:
             return await cache.get(asking.cache_key)
         except (InputError, DiskFull) as error:
@@ -286,7 +286,7 @@ class Run(RunControl):
             self.cache = None
             self.notices.append(f"{error}; the run went on without it")
 
-    async def _paid(self, asking: Asking) -> Call:
+    async def _paid(self, asking: ModelRequest) -> Call:
         """Make the call in a task of its own: a cancelled node does not lose a paid reply.
 
         Without a journal, nothing would remember the reply, and the call ends with its node.
@@ -320,21 +320,23 @@ class Run(RunControl):
         if not done.cancelled():
             done.exception()  # retrieved: else asyncio would complain without a waiting task
 
-    def _tell(self, asking: Asking, why: Why, attempt: int = 1, **details: JsonValue) -> None:
+    def _tell(self, asking: ModelRequest, why: Why, attempt: int = 1, **details: JsonValue) -> None:
         """Report the state of a call that has no reply yet."""
         if asking.tell is not None:
             repair = {"repair": asking.repair} if asking.repair else {}
             data = {**make_place_fields(asking.place), **repair, "attempt": attempt, "why": why, **details}
             asking.tell("calling", data)
 
-    async def _pause(self, asking: Asking, duration_s: float, delay: Delay, fault: str, attempt: int) -> None:
+    async def _pause(
+        self, asking: ModelRequest, duration_s: float, delay: Delay, fault: str, attempt: int
+    ) -> None:
         """Pause a call before an attempt, as long as the budget of seconds lasts."""
         about = {"fault": fault} if fault else {}
         self._tell(asking, delay, attempt, wait=round(duration_s, 3), **about)
         await self.budget.sleep(duration_s)
         self._tell(asking, "asked", attempt)
 
-    async def _pay(self, asking: Asking) -> Call:
+    async def _pay(self, asking: ModelRequest) -> Call:
         context = asking.context
         try:
             require_prices(context, [asking.spec.name])  # a host's run was not checked
@@ -372,7 +374,7 @@ class Run(RunControl):
             raise
         return call
 
-    async def _keep(self, cache: ReplyCache, asking: Asking, done: Completion) -> None:
+    async def _keep(self, cache: ReplyCache, asking: ModelRequest, done: Completion) -> None:
         """Put a valid reply into the cache, with the invalid ones that it repairs."""
         rows = (*asking.repaired, (asking.cache_key, done))
         puts = [cache.put(key, completion) for key, completion in rows]

@@ -15,7 +15,7 @@ import aiohttp
 import httpx2
 
 from dialectree.models.asking import PromptForm
-from dialectree.models.error_mapping import Oversized
+from dialectree.models.error_mapping import OversizedBody
 from dialectree.models.local_models import LOCAL_MODELS
 from dialectree.models.specs import Spec
 from dialectree.protocols.trust import key
@@ -34,7 +34,7 @@ _UNITS = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,200}")
 _NOT_UNDERSTOOD = (ValueError, TypeError, KeyError, AttributeError)
 """Errors in reading a reply of another shape."""
-UNREADABLE = (httpx2.HTTPError, aiohttp.ClientError, TimeoutError, Oversized, *_NOT_UNDERSTOOD)
+UNREADABLE = (httpx2.HTTPError, aiohttp.ClientError, TimeoutError, OversizedBody, *_NOT_UNDERSTOOD)
 """Errors of a request to a server that does not give the expected answer."""
 _asking = threading.Lock()
 

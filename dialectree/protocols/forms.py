@@ -27,7 +27,7 @@ MAX_LENGTH = 200_000
 """Most characters of a question, a claim or an option."""
 
 
-class Offered(dict[str, Any]):
+class FormFields(dict[str, Any]):
     """Hold the fields of a form by name; ``in`` is also true for other settings and misspelt names.
 
     ``langgraph dev`` silently drops all other names from a context. A misspelt name has to pass, so
@@ -59,7 +59,7 @@ def settings_form(declared: Any, schema: JsonSchema) -> JsonSchema:
         offered_fields["model"].pop("default", None)  # the server's own model is the default
     if declared and "roles" in offered_fields:
         offered_fields["roles"] |= {"properties": _roles(declared)}
-    return {**schema, "properties": Offered(offered_fields, [*fields])}
+    return {**schema, "properties": FormFields(offered_fields, [*fields])}
 
 
 def _is_hidden(field: JsonSchema) -> bool:

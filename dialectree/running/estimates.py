@@ -33,7 +33,7 @@ from dialectree.records.estimate import Estimate, Span
 from dialectree.records.folder import SOURCES, RunFolder
 from dialectree.running.recorded_settings import speakers
 from dialectree.running.rehearsal import WORDS, Draw, Past, Rehearsal
-from dialectree.running.runner import Started
+from dialectree.running.runner import RunHandle
 
 SECONDS, SECONDS_HERE = 2.0, 6.0
 """Assumed seconds of a call if no run shows the model's speed; the second is the embedded model's."""
@@ -86,7 +86,7 @@ async def estimate(
     return estimate_from_sizes(sizes, pace)
 
 
-async def estimate_change(contest: Started, runs: Path) -> Estimate:
+async def estimate_change(contest: RunHandle, runs: Path) -> Estimate:
     """Estimate a contest that has a folder; calls that its journal answers cost nothing."""
     chosen, context, record = contest.method, contest.context, contest.record
     pace = await asyncio.to_thread(_pace, chosen, context, runs)

@@ -15,7 +15,7 @@ from dialectree.records import Event, RunRecord, path_key, turns
 from dialectree.records.folder import RunFolder
 from dialectree.running.held_run import Watch
 from dialectree.running.recorded_settings import make_placeholder_models, read_run_settings
-from dialectree.running.runner import Started
+from dialectree.running.runner import RunHandle
 from dialectree.system import clock
 
 _SECONDS_A_WORD = 0.1
@@ -24,7 +24,7 @@ _LONGEST_S = 55.0
 
 
 @dataclass
-class Playback(Started):
+class Playback(RunHandle):
     """A finished run whose events are played again."""
 
     events: Sequence[Event] = ()

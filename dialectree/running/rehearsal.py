@@ -19,7 +19,7 @@ from pydantic import JsonValue
 
 from dialectree.errors import CallError
 from dialectree.flow.human_input import Payload, answer_requests
-from dialectree.models.asking import Asking, Completion, offering
+from dialectree.models.asking import Completion, ModelRequest, offering
 from dialectree.models.endpoints import Endpoint
 from dialectree.models.run import Run
 from dialectree.models.specs import Spec
@@ -77,7 +77,7 @@ class Rehearsal(Run):
         self._seed, self._words = seed, words
         self._draw: Draw = draw
 
-    async def call(self, asking: Asking) -> Call:
+    async def call(self, asking: ModelRequest) -> Call:
         """Return a made-up call. If no draw is valid, it is repaired as in a real run.
 
         In a contest, use a person's change first, then the journal, as in a real run.
@@ -101,7 +101,7 @@ class Rehearsal(Run):
         """Return a new endpoint: the real one must not learn from made-up replies."""
         return Endpoint(spec)
 
-    def _draw_call(self, asking: Asking, attempt: int) -> Call:
+    def _draw_call(self, asking: ModelRequest, attempt: int) -> Call:
         """Return a call by one draw. Only the first attempt may be extreme."""
         request = asking.adapt_to_prompt_form()
         prompt = "\n".join(content for _, content in request.messages)

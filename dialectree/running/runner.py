@@ -52,7 +52,7 @@ from dialectree.system.loop import finish_in_thread
 
 
 @dataclass
-class Started:
+class RunHandle:
     """A run with a folder, ready to be conducted."""
 
     folder: RunFolder
@@ -135,7 +135,7 @@ def begin(
     *,
     folder: RunFolder | None = None,
     evaluated: Evaluated | None = None,
-) -> Started:
+) -> RunHandle:
     """Begin a run of ``chosen`` with its graph's input (:func:`prepare_graph_input`).
 
     Its folder is a new one in ``runs``, or ``folder``.
@@ -143,7 +143,7 @@ def begin(
     chosen = chosen.on(graph_input)
     record = new_record(chosen, graph_input, context)
     record.evaluated = evaluated
-    return Started(create_folder(record, runs, folder=folder), record, chosen, context)
+    return RunHandle(create_folder(record, runs, folder=folder), record, chosen, context)
 
 
 def new_record(chosen: Method, graph_input: Mapping[str, JsonValue], context: ProtocolSettings) -> RunRecord:
@@ -165,7 +165,7 @@ def new_record(chosen: Method, graph_input: Mapping[str, JsonValue], context: Pr
     )
 
 
-def again(folder: RunFolder, new_settings: Mapping[str, Any], runs: Path | None = None) -> Started:
+def again(folder: RunFolder, new_settings: Mapping[str, Any], runs: Path | None = None) -> RunHandle:
     """Prepare a run that was interrupted, or whose calls failed, to go on.
 
     ``new_settings`` replace its own settings. Old budgets are dropped, and new ones count from zero.
@@ -190,10 +190,10 @@ def again(folder: RunFolder, new_settings: Mapping[str, Any], runs: Path | None 
     except (SettingsError, MissingPackage) as error:
         if record.contest is None or not unfinished:
             raise
-        return Started(folder, record, chosen, without_models(record, new_settings), refusal=error)
+        return RunHandle(folder, record, chosen, without_models(record, new_settings), refusal=error)
     if failed:
         _reopen(folder, record, failed)
-    return Started(folder, record, chosen, context)
+    return RunHandle(folder, record, chosen, context)
 
 
 def list_failed_calls(record: RunRecord, ledger: Sequence[Call]) -> list[Call]:
@@ -226,7 +226,7 @@ def _reopen(folder: RunFolder, record: RunRecord, failed: Sequence[Call]) -> Non
 # Running it
 
 
-async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
+async def _run(started: RunHandle, ask: Ask | None, watch: Watch | None) -> None:
     """Lock the folder, walk the graph, and complete the record; raise the error that ended the run.
 
     Files are opened and written whole in threads: a server's event loop refuses to wait for them.
@@ -257,7 +257,7 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
 class OwnRun(HeldRun):
     """A run that we drive from its beginning to its end."""
 
-    def __init__(self, started: Started, watch: Watch | None) -> None:
+    def __init__(self, started: RunHandle, watch: Watch | None) -> None:
         contest, record = started.record.contest, started.record
         self._old = started.folder.read_contested_record() if contest is not None else None
         """The run that this one contests."""
@@ -296,7 +296,7 @@ class OwnRun(HeldRun):
             self.record.contest = OUTCOMES.require().compare_runs(self._old, self.record)
 
 
-async def _walk(started: Started, run: OwnRun, ask: Ask | None) -> None:
+async def _walk(started: RunHandle, run: OwnRun, ask: Ask | None) -> None:
     """Drive the graph to its end; ask the person whenever it stops for an answer."""
     record, context = started.record, started.context
     graph, thread = started.method.graph(), dict[str, Any]()

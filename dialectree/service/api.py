@@ -19,12 +19,12 @@ from dialectree.records import RunRecord
 from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
 from dialectree.running.held_run import Watch
-from dialectree.running.runner import Started
+from dialectree.running.runner import RunHandle
 from dialectree.service.debates import (
+    ActiveRun,
     ContestRecord,
     Debates,
     KeptRecord,
-    Underway,
     add_reports,
     convert_record,
 )
@@ -236,10 +236,10 @@ def warn(message: str) -> None:
 
 
 async def _conduct(
-    started_run: Started, ask: Ask | None, watch: Watch | None, progress: bool | None
+    started_run: RunHandle, ask: Ask | None, watch: Watch | None, progress: bool | None
 ) -> RunRecord:
     """Conduct a run to its end, and show its progress in one line; write its reports later."""
     reports, run_id = REPORTS.find(), started_run.record.run_id
     display = nullcontext() if reports is None else reports.follow(run_id, started_run.expected, progress)
     async with display as show:
-        return await Underway(started_run).conduct(ask, watch, progress=show, wait=False)
+        return await ActiveRun(started_run).run_to_end(ask, watch, progress=show, wait=False)

@@ -33,7 +33,7 @@ from dialectree.running.recorded_settings import (
     require_models_and_limits,
     speakers,
 )
-from dialectree.running.runner import Started
+from dialectree.running.runner import RunHandle
 from dialectree.service.allowed_files import resolve_allowed_files, resolve_allowed_value
 from dialectree.service.plug_points import CONTESTS, ESTIMATES, REPORTS, Wish
 from dialectree.system.streams import notice
@@ -43,12 +43,12 @@ _LONG = 20_000
 
 
 @dataclass(frozen=True)
-class Planned:
+class DebatePlan:
     """A debate, or a change to a debate, before its first call."""
 
     estimate: Callable[[], Coroutine[Any, Any, Estimate]]
     """Returns the estimate, without calling a model."""
-    begin: Callable[[], Started]
+    begin: Callable[[], RunHandle]
     """Creates its folder and begins it; reads and writes files."""
     context: ProtocolSettings | None = None
     """The settings of a debate."""
@@ -60,10 +60,10 @@ class Planned:
     """The least and the most calls, if the declaration gives them without an estimate."""
 
 
-class Underway:
+class ActiveRun:
     """A run that has begun, for its caller to await."""
 
-    def __init__(self, started: Started, remarks: Sequence[str] = ()) -> None:
+    def __init__(self, started: RunHandle, remarks: Sequence[str] = ()) -> None:
         self.started, self.remarks = started, [*remarks]
         self.fault: DialectreeError | None = None
         """The error that ended the run."""
@@ -75,7 +75,7 @@ class Underway:
         """Return the record, as far as it exists."""
         return self.started.record
 
-    async def conduct(
+    async def run_to_end(
         self,
         ask: Ask | None = None,
         watch: Watch | None = None,
@@ -218,7 +218,7 @@ class Debates:
         inputs: Mapping[str, Any],
         settings: Mapping[str, Any],
         reading: WatchReading | None = None,
-    ) -> Planned:
+    ) -> DebatePlan:
         """Read papers and sources, and return the planned debate; raise InputError if it is impossible.
 
         ``reading`` gets the progress of reading the sources.
@@ -240,7 +240,7 @@ class Debates:
         async def estimate() -> Estimate:
             return await ESTIMATES.require().estimate(chosen, graph_input, context, self.runs)
 
-        return Planned(
+        return DebatePlan(
             estimate,
             partial(runner.begin, chosen, graph_input, context, self.runs),
             context,
@@ -284,7 +284,7 @@ class Debates:
 
     def plan_contest(
         self, run: str | RunFolder, wishes: Iterable[Wish], settings: Mapping[str, Any]
-    ) -> Planned:
+    ) -> DebatePlan:
         """Return the plan of a new run that applies ``wishes`` to a finished run."""
         folder = run if isinstance(run, RunFolder) else self.find(run)
         host = self._host_of(_method(folder.record())) if self._host else {}
@@ -302,9 +302,9 @@ class Debates:
             finally:
                 await asyncio.to_thread(trial.cleanup)
 
-        return Planned(estimate_contest, begin)
+        return DebatePlan(estimate_contest, begin)
 
-    def take_up(self, run: str | RunFolder, settings: Mapping[str, Any]) -> Started:
+    def take_up(self, run: str | RunFolder, settings: Mapping[str, Any]) -> RunHandle:
         """Return an interrupted run, or one whose calls failed, ready to be conducted."""
         require_models_and_limits(settings, "a resumed run keeps")
         folder = run if isinstance(run, RunFolder) else self.find(run)

@@ -15,7 +15,7 @@ from dialectree.records import RunRecord, RunSummary
 from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
 from dialectree.running.held_run import Watch
-from dialectree.running.runner import Started
+from dialectree.running.runner import RunHandle
 from dialectree.system.parts import PlugPoint
 
 
@@ -54,7 +54,7 @@ class Contests(Protocol):
         *,
         person: bool = True,
         into: Path | None = None,
-    ) -> Started:
+    ) -> RunHandle:
         """Begin a new run in ``runs`` with ``wishes`` applied; raise InputError if that is impossible.
 
         ``settings`` are models and limits. A trial run has its folder in ``into``.
@@ -74,7 +74,7 @@ class Estimates(Protocol):
         """Estimate a debate by ``chosen`` on ``graph_input``."""
         ...
 
-    async def estimate_change(self, contest: Started, runs: Path) -> Estimate:
+    async def estimate_change(self, contest: RunHandle, runs: Path) -> Estimate:
         """Estimate a contest that has a folder; calls that its journal answers cost nothing."""
         ...
 

@@ -139,7 +139,7 @@ def secrets(url: str, *keys: str) -> list[str]:
     return sorted((text for text in candidates if len(text) >= _SHORTEST_SECRET), key=len, reverse=True)
 
 
-class Shown(str):
+class MaskedAddress(str):
     """A spec or an address as ``public`` returns it, which keeps the full text in an attribute."""
 
     full_text: str
@@ -153,12 +153,12 @@ class Shown(str):
 
 def restore_credentials(text: T) -> T:
     """Return the full ``text``, with user, password and query."""
-    return text.full_text if isinstance(text, Shown) else text  # type: ignore[return-value]
+    return text.full_text if isinstance(text, MaskedAddress) else text  # type: ignore[return-value]
 
 
 def hide_credentials(text: object) -> object:
     """Return a text as ``public`` does; return other objects, such as a live model, unchanged."""
-    return Shown(text) if isinstance(text, str) else text
+    return MaskedAddress(text) if isinstance(text, str) else text
 
 
 def harmless(error: ValidationError) -> ValidationError:

@@ -44,7 +44,7 @@ class Leaning(NamedTuple):
         return self.holm < ALPHA
 
 
-class Priced(NamedTuple):
+class PricedRow(NamedTuple):
     """A row with its price, for the front of cost and accuracy."""
 
     row: Answers
@@ -67,7 +67,7 @@ class Analysis:
     comparisons: Sequence[RowComparison]
     """Rows with their baselines, debates with samples, with votes, and marks of summaries."""
     leanings: Sequence[Leaning]
-    priced: Sequence[Priced]
+    priced: Sequence[PricedRow]
     """The rows with a share and a price, the cheapest first."""
     family: int
     """The number of comparisons between methods that Holm corrects for."""
@@ -403,7 +403,7 @@ def _leaning_p(right: Sequence[bool], draws: Sequence[bool], groups: Sequence[st
 # Cost and accuracy
 
 
-def _rank_by_cost(rows: Sequence[Answers]) -> list[Priced]:
+def _rank_by_cost(rows: Sequence[Answers]) -> list[PricedRow]:
     judged = [row for row in rows if row.n and row.mean("tokens")]
     price = "cost" if all(row.mean("cost") for row in judged) else "tokens"
     points = [(row, row.mean(price) or 0.0, row.accuracy.share or 0.0) for row in judged]
@@ -416,4 +416,4 @@ def _rank_by_cost(rows: Sequence[Answers]) -> list[Priced]:
                 return other_row.name
         return None
 
-    return [Priced(row, cost, beaten_by(row, cost, share)) for row, cost, share in points]
+    return [PricedRow(row, cost, beaten_by(row, cost, share)) for row, cost, share in points]

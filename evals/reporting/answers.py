@@ -29,7 +29,7 @@ from dialectree.evals.intervals import (
 )
 from dialectree.evals.results import Grounding, Result, Row, measure, outcome, score_of
 from dialectree.evals.scorers import parse_claim_label
-from dialectree.evals.standing import Spent
+from dialectree.evals.standing import CallTotals
 from dialectree.evals.tasks import is_baseline
 from dialectree.records import Usage
 from dialectree.text import format_list
@@ -100,7 +100,7 @@ def answer(result: Result) -> str:
     return " ".join(dict.fromkeys(parts)) or "no answer"
 
 
-class Surest(NamedTuple):
+class ConfidenceRanking(NamedTuple):
     """A row's answers that have a confidence, the surest first."""
 
     answers: DataFrame
@@ -481,7 +481,7 @@ class Answers:
         return int(self._confident[0].true.isna().sum())
 
     @cached_property
-    def surest(self) -> Surest:
+    def surest(self) -> ConfidenceRanking:
         """The accuracy of the surest answers alone, at each coverage; withheld ones are left out.
 
         For a claim, the confidence is that of the label: true above one half.
@@ -496,7 +496,7 @@ class Answers:
         answers = answers.sort_values("confidence", ascending=False, kind="stable")
         count = len(answers) + len(self.withheld)
         curve, area = risk_coverage([*answers.confidence], [*answers.true], count)
-        return Surest(answers, curve, area, count)
+        return ConfidenceRanking(answers, curve, area, count)
 
     # What it took
 
@@ -515,7 +515,7 @@ class Answers:
         return len(self.results) - self.counts["failed"]
 
 
-def totals(rows: Iterable[Answers]) -> tuple[Spent, Spent]:
+def totals(rows: Iterable[Answers]) -> tuple[CallTotals, CallTotals]:
     """Return the total spending of rows with votes and judging, and that of judging alone."""
     results = {row.name: [*row.results.values()] for row in rows}
     all_results = [result for row_results in results.values() for result in row_results]
@@ -523,11 +523,11 @@ def totals(rows: Iterable[Answers]) -> tuple[Spent, Spent]:
     debates += [vote.usage for result in all_results if (vote := result.vote) and not vote.inside]
     judges = [used for r in all_results for used in (r.judging, r.controlling)]
 
-    def total(usages: Iterable[Usage]) -> Spent:
+    def total(usages: Iterable[Usage]) -> CallTotals:
         used = [usage for usage in usages if usage.calls or tokens(usage)]
         costs = [usage.cost for usage in used if usage.cost is not None]
         money = sum(costs) if len(costs) == len(used) else None
-        return Spent(sum(usage.calls for usage in used), sum(map(tokens, used)), money)
+        return CallTotals(sum(usage.calls for usage in used), sum(map(tokens, used)), money)
 
     return total([*debates, *judges]), total(judges)
 

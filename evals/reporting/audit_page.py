@@ -12,7 +12,7 @@ from dialectree import text as words
 from dialectree.evals.intervals import Figure, Proportion
 from dialectree.evals.plots import COLOURS, DARK
 from dialectree.evals.reporting.analysis import analyse_study
-from dialectree.evals.reporting.audited import Audited, gain_table, gains, method_table, rules
+from dialectree.evals.reporting.audited import AuditResult, gain_table, gains, method_table, rules
 from dialectree.evals.reporting.cautions import cautions
 from dialectree.evals.reporting.formatting import NOTHING, Table, format_table_rows, in_brackets, render_table
 from dialectree.evals.reporting.page import template
@@ -23,7 +23,7 @@ from dialectree.report.figures import format_moment
 PAGE = "audit.html"
 
 
-def write(audit: Audited, out: Path) -> Path:
+def write(audit: AuditResult, out: Path) -> Path:
     """Write the pages into a folder, and return the path of the web page."""
     tables = [table for table in (method_table(audit), gain_table(audit)) if table is not None]
     study = audit.study
@@ -45,7 +45,7 @@ def write(audit: Audited, out: Path) -> Path:
     return out / PAGE
 
 
-def lines(audit: Audited) -> list[str]:
+def lines(audit: AuditResult) -> list[str]:
     """Return the lines for a terminal: each method's figures, the gains and the answer."""
     sentences: list[str] = []
     if (methods := method_table(audit)) is not None:
@@ -69,7 +69,7 @@ def _figures(methods: Table) -> list[tuple[str, str]]:
     return method_lines
 
 
-def data(audit: Audited) -> dict[str, Any]:
+def data(audit: AuditResult) -> dict[str, Any]:
     """Return the audit as plain data, for ``--json``; shares and gains up to 1, marks up to 100."""
     methods = method_table(audit)
     return {

@@ -35,7 +35,7 @@ UNKNOWN_SPREAD = 0.5
 
 
 @dataclass(frozen=True)
-class Beside:
+class RivalComparison:
     """A debate compared with one rival."""
 
     debate: str
@@ -109,7 +109,7 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class Audited:
+class AuditResult:
     """The result of an audit."""
 
     study: Study
@@ -120,7 +120,7 @@ class Audited:
     """The methods that a debate must beat, by their names on the page."""
     chosen: Mapping[str, Mapping[str, int]]
     """For the best single model and its samples: by model, the number of questions it answers."""
-    beside: Sequence[Beside]
+    beside: Sequence[RivalComparison]
 
     @property
     def marks(self) -> bool:
@@ -137,20 +137,20 @@ class Audited:
         """The decision on the debates, as far as the tests show it."""
         if any(self.stands(debate.name) for debate in self.debates):
             return "worth it"
-        tests_by_debate = [self.list_comparisons(debate.name) for debate in self.debates]
+        tests_by_debate = [self.comparisons_for(debate.name) for debate in self.debates]
         if tests_by_debate and all(
             any(comparison.no_gain(self.least) for comparison in tests) for tests in tests_by_debate
         ):
             return "not worth it"
         return "cannot be told"
 
-    def list_comparisons(self, debate: str) -> list[Beside]:
+    def comparisons_for(self, debate: str) -> list[RivalComparison]:
         """Return a debate's comparisons."""
         return [comparison for comparison in self.beside if comparison.debate == debate]
 
     def stands(self, debate: str) -> bool:
         """Return whether a debate beats every rival; a single model and samples must be rivals."""
-        tests = self.list_comparisons(debate)
+        tests = self.comparisons_for(debate)
         return {SINGLE, SAMPLES} <= {comparison.rival for comparison in tests} and all(
             t.better for t in tests
         )
@@ -163,7 +163,7 @@ class Audited:
     @property
     def needed(self) -> int:
         """The number of questions that would decide, to two digits; see :meth:`Beside.questions`."""
-        tests_by_debate = [tests for debate in self.debates if (tests := self.list_comparisons(debate.name))]
+        tests_by_debate = [tests for debate in self.debates if (tests := self.comparisons_for(debate.name))]
         better = [
             max(comparison.questions(self.least, "better") for comparison in tests)
             for tests in tests_by_debate
@@ -188,7 +188,7 @@ class Audited:
         return f"cannot be told from {questions}; that needs about {count(self.needed, 'question')}"
 
 
-def analyse_audit(study: Study, layout: Layout, points: float = POINTS) -> Audited:
+def analyse_audit(study: Study, layout: Layout, points: float = POINTS) -> AuditResult:
     """Return the result of an audit; ``points`` (of 100) is the smallest gain worth a debate."""
     rows = study.rows
     rivals, chosen = dict[str, Answers](), dict[str, Mapping[str, int]]()
@@ -213,10 +213,10 @@ def analyse_audit(study: Study, layout: Layout, points: float = POINTS) -> Audit
                 tests.append((debate.name, name, comparison, further))
     correct(comparison for _, _, comparison, _ in tests)
     beside = [
-        Beside(debate, rival, comparison, len(tests), further, len(debates))
+        RivalComparison(debate, rival, comparison, len(tests), further, len(debates))
         for debate, rival, comparison, further in tests
     ]
-    return Audited(study, layout, points, debates, rivals, chosen, beside)
+    return AuditResult(study, layout, points, debates, rivals, chosen, beside)
 
 
 def _compare_with_rival(study: Study, debate: Answers, rival: Answers) -> RowComparison | None:
@@ -307,7 +307,7 @@ def _round_up_to_two_digits(number: float) -> int:
 # The page's words
 
 
-def method_table(audit: Audited) -> Table | None:
+def method_table(audit: AuditResult) -> Table | None:
     """Return the table of methods: the right answers, and the cost of a question."""
     rows = audit.study.rows
     lines: list[tuple[str, Answers]] = []
@@ -343,7 +343,7 @@ def method_table(audit: Audited) -> Table | None:
     )
 
 
-def _format_rival_title(audit: Audited, name: str) -> str:
+def _format_rival_title(audit: AuditResult, name: str) -> str:
     if name != SAMPLES:
         return name
     names = [row for row in audit.layout.samples.values() if row in audit.study.rows]
@@ -351,7 +351,7 @@ def _format_rival_title(audit: Audited, name: str) -> str:
     return f"{name}, {' or '.join(sorted(numbers))} a question"
 
 
-def _choices(audit: Audited) -> Iterator[str]:
+def _choices(audit: AuditResult) -> Iterator[str]:
     yield (
         "Below a figure stands its 95% interval. A withheld answer is not right; a failed question "
         "is left out."
@@ -370,11 +370,11 @@ def _choices(audit: Audited) -> Iterator[str]:
         yield f"Who speaks. {'; '.join(speak)}."
 
 
-def gain_table(audit: Audited) -> Table | None:
+def gain_table(audit: AuditResult) -> Table | None:
     """Return the table of the gain of debates over each rival."""
     unit = "marks" if audit.marks else "points"
 
-    def line(comparison: Beside) -> Line:
+    def line(comparison: RivalComparison) -> Line:
         value, low, high, n = comparison.intervals[0]
         return {
             "debate": comparison.debate,
@@ -400,7 +400,7 @@ def gain_table(audit: Audited) -> Table | None:
     )
 
 
-def _shows(audit: Audited, comparison: Beside) -> str:
+def _shows(audit: AuditResult, comparison: RivalComparison) -> str:
     if comparison.test.verdict == "better":
         return "better" if comparison.enough else "better, at fewer tokens than a debate's"
     if comparison.test.direction < 0:
@@ -410,14 +410,14 @@ def _shows(audit: Audited, comparison: Beside) -> str:
     return "nothing yet"
 
 
-def gains(audit: Audited) -> list[str]:
+def gains(audit: AuditResult) -> list[str]:
     """Return a sentence on each debate, compared with the best of the other methods."""
     sentences: list[str] = []
     unit = "marks of 100" if audit.marks else "points"
     for debate in audit.debates:
         tests = [
             comparison
-            for comparison in audit.list_comparisons(debate.name)
+            for comparison in audit.comparisons_for(debate.name)
             if comparison.intervals[0].value is not None
         ]
         if not tests:
@@ -438,7 +438,7 @@ def gains(audit: Audited) -> list[str]:
     return sentences
 
 
-def rules(audit: Audited) -> list[str]:
+def rules(audit: AuditResult) -> list[str]:
     """Return the sentences that explain the answer and name the gaps of the audit."""
     unit = "marks of 100" if audit.marks else "points"
     sentences = [

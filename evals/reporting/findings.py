@@ -14,7 +14,7 @@ from dialectree.evals.reporting.analysis import Analysis, missing
 from dialectree.evals.reporting.answers import totals
 from dialectree.evals.reporting.formatting import format_signed, probability
 from dialectree.evals.reporting.study import Study
-from dialectree.evals.standing import Spent
+from dialectree.evals.standing import CallTotals
 from dialectree.evals.tasks import baselines
 from dialectree.text import count, format_list
 
@@ -123,7 +123,7 @@ def _price(study: Study) -> str:
     return f"Its price: {_sum(total)}{part}.{saved}"
 
 
-def _sum(spending: Spent) -> str:
+def _sum(spending: CallTotals) -> str:
     money = "" if spending.cost is None else f"{spending.cost:,.4g} in money, "
     return f"{money}{count(spending.calls, 'call')} and {spending.tokens:,} tokens"
 

@@ -29,7 +29,7 @@ from dialectree.evals.results_file import Folder
 from dialectree.records.folder import RunFolder
 
 
-class Rated(BaseModel):
+class RatingLine(BaseModel):
     """One line of a ratings file: the scores that a person, or a further judge, gave one answer."""
 
     model_config = ConfigDict(extra="forbid")
@@ -58,7 +58,7 @@ class Study:
     """The questions themselves, as far as they are known."""
     group: dict[str, str] = field(default_factory=dict[str, str])
     """By question, the cluster that it belongs to."""
-    ratings: list[Rated] = field(default_factory=list[Rated])
+    ratings: list[RatingLine] = field(default_factory=list[RatingLine])
     strangers: int = 0
     """Results of a row or a question that evaluation.json does not name; they are left out."""
 
@@ -210,16 +210,16 @@ def _require_same_data(joined: Study) -> None:
         raise InputError("a folder is named twice")
 
 
-def _ratings(folder: Path) -> Iterator[Rated]:
+def _ratings(folder: Path) -> Iterator[RatingLine]:
     for path in sorted(folder.glob("ratings-*.jsonl")):
         yield from ratings_in(path)
 
 
-def ratings_in(path: Path) -> Iterator[Rated]:
+def ratings_in(path: Path) -> Iterator[RatingLine]:
     """Yield the lines of one ratings file."""
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
         try:
-            yield Rated.model_validate_json(line)
+            yield RatingLine.model_validate_json(line)
         except ValidationError as error:
             message = f"{path}, line {number} cannot be read: {fault_line(error)}"
             raise InputError(message) from None

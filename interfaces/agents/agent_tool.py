@@ -22,7 +22,7 @@ from dialectree.records import Event
 from dialectree.report.verdicts import verdict_text
 from dialectree.running.held_run import Watch
 from dialectree.service import api
-from dialectree.service.debates import Debates, Underway
+from dialectree.service.debates import ActiveRun, Debates
 from dialectree.system.loop import wait_for
 
 
@@ -71,8 +71,8 @@ def as_tool(
             async with open_runs_folder(runs) as folder:
                 debates = Debates(folder, files_from=files_from)
                 planned = await asyncio.to_thread(debates.plan, chosen, inputs, settings)
-                run = Underway(await asyncio.to_thread(planned.begin))
-                record = await run.conduct(watch=on_the_stream(watch))
+                run = ActiveRun(await asyncio.to_thread(planned.begin))
+                record = await run.run_to_end(watch=on_the_stream(watch))
         except DialectreeError as error:
             raise ToolException(str(error)) from error
         return f"{verdict_text(record)}\n\nRun: {record.run_id}.", record.model_dump(mode="json")

@@ -27,7 +27,7 @@ from dialectree.running.estimates import Size, estimate_from_sizes, pace_of, reh
 from dialectree.running.held_run import Watch
 from dialectree.running.recorded_settings import speakers
 from dialectree.running.runner import begin, prepare_graph_input
-from dialectree.service.debates import Underway
+from dialectree.service.debates import ActiveRun
 from dialectree.system.loop import finish_all
 from dialectree.text import line as on_one_line
 
@@ -188,10 +188,10 @@ class ClaimVerifier:
             begin, self.method, self.graph_input(finding.claim), self.context, runs
         )
         started.budget = self.budget
-        run = Underway(started)
+        run = ActiveRun(started)
         finding = finding.model_copy(update={"run": run.record.run_id})
         try:
-            await run.conduct(watch=watch)
+            await run.run_to_end(watch=watch)
             if run.unreported is not None:
                 raise run.unreported
         except DialectreeError as error:

@@ -139,7 +139,7 @@ async def _probe(context: ProtocolSettings) -> tuple[str, float, str]:
     from pydantic import Field, create_model
 
     from dialectree.errors import CallError
-    from dialectree.models.asking import Asking, Fault, form, messages, sampling
+    from dialectree.models.asking import Fault, ModelRequest, form, messages, sampling
     from dialectree.models.endpoints import endpoint
     from dialectree.models.replies import read
     from dialectree.models.specs import resolve
@@ -152,7 +152,7 @@ async def _probe(context: ProtocolSettings) -> tuple[str, float, str]:
     context = context.model_copy(update={"call_deadline": deadline_s, "requests_per_minute": None})
     spec, reply_form = resolve(context.model, context), form(kind, {})
     model_endpoint, question = endpoint(spec), "What colour is a clear sky by day?"
-    asking = Asking(
+    asking = ModelRequest(
         context,
         Turn(node="0", phase="probe", role="probe"),
         "",

@@ -19,7 +19,7 @@ from dialectree.system.packages import require
 
 if TYPE_CHECKING:
     from dialectree.evals.plan import Plan
-    from dialectree.evals.standing import Spent, Standing
+    from dialectree.evals.standing import CallTotals, Standing
 
 NAMED = 5
 """Failed questions that the closing lines name."""
@@ -190,7 +190,7 @@ def _closing(standing: Standing) -> Iterator[str]:
         yield f"{'; '.join(parts)}; the same command with --retry-failed asks them again"
 
 
-def _price(spent: Spent, cached: int) -> str:
+def _price(spent: CallTotals, cached: int) -> str:
     """Return ``4,500 calls and 12 from the cache, 1,234,000 tokens, cost 1.25``."""
     from dialectree.report.figures import format_money
 

@@ -29,8 +29,8 @@ from dialectree.report.verdicts import sums, verdict_text
 from dialectree.report.words import describe_failure
 from dialectree.running.held_run import GRACE_S, missing_in_input
 from dialectree.running.plug_points import WatchReading
-from dialectree.running.runner import Started, list_failed_calls
-from dialectree.service.debates import Underway
+from dialectree.running.runner import RunHandle, list_failed_calls
+from dialectree.service.debates import ActiveRun
 from dialectree.service.plug_points import REPORTS
 from dialectree.system import clock, loop
 
@@ -69,7 +69,7 @@ async def await_with_notice(work: Coroutine[Any, Any, T]) -> T:
     return await task
 
 
-def follow(run: Started, *, json: bool, quiet: bool) -> None:
+def follow(run: RunHandle, *, json: bool, quiet: bool) -> None:
     """Conduct ``run`` with its progress on stderr, print the result on stdout, and exit.
 
     A terminal shows the progress and the last turn; elsewhere there are a few lines.
@@ -94,14 +94,14 @@ def follow(run: Started, *, json: bool, quiet: bool) -> None:
             earlier_transcripts.add(transcript)
             return await person.ask({**request, "transcript": fresh})
 
-    underway, status = Underway(run), 0
+    underway, status = ActiveRun(run), 0
     try:
         with watcher:
             if run.record.status in UNFINISHED:
                 for event in run.folder.events():  # from before it was broken off
                     watcher.watch(event)
             collect_garbage_seldom()
-            work = underway.conduct(ask if run.context.asks() else None, watcher.watch)
+            work = underway.run_to_end(ask if run.context.asks() else None, watcher.watch)
             loop.run(await_with_notice(work))
         status = 5 if run.record.status in ("degraded", "unresolved") else 0
     except DialectreeError as error:
@@ -172,7 +172,7 @@ def _say(record: RunRecord, *, json: bool) -> None:
 
 
 def _explain(
-    run: Started, status: int, fault: DialectreeError | None, *, reported: bool, quiet: bool
+    run: RunHandle, status: int, fault: DialectreeError | None, *, reported: bool, quiet: bool
 ) -> None:
     """Print notices on stderr that belong to the result."""
     record, path = run.record, run.folder.path
@@ -216,12 +216,12 @@ def _explain(
     )
 
 
-def format_run_reference(run: Started) -> Path | str:
+def format_run_reference(run: RunHandle) -> Path | str:
     """Return the name of ``run`` for ``show`` and ``contest``: ``last``, or its folder's path."""
     return "last" if run.folder.path.parent == runs_home() else run.folder.path
 
 
-def _format_base_url_flag(run: Started) -> str:
+def _format_base_url_flag(run: RunHandle) -> str:
     """Return the flag that repeats the address: a recorded address never gets the environment's key."""
     address = run.record.settings.get("base_url")
     return f" --base-url {shlex.quote(str(address))}" if address else ""

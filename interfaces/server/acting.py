@@ -23,14 +23,14 @@ from dialectree.interfaces.server.owners import check_settings
 from dialectree.protocols.protocol import protocol
 from dialectree.protocols.trust import find_large_juries, find_reserved_settings, places, require_few_judges
 from dialectree.records.estimate import Estimate
-from dialectree.service.debates import Planned
+from dialectree.service.debates import DebatePlan
 
 
 class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class _Wanted(_Body):
+class _StartRequest(_Body):
     """Fields of the protocol's form, and settings."""
 
     given: dict[str, Any]
@@ -57,9 +57,9 @@ async def prepare(request: Request) -> Response:
 
     Files come as ``{"name": ..., "base64": ...}`` and are read here. No model is called.
     """
-    body = body_of(_Wanted, await request.body())
+    body = body_of(_StartRequest, await request.body())
 
-    def plan() -> Planned:
+    def plan() -> DebatePlan:
         declared = protocol(request.path_params["name"])
         check_settings(declared.name, body.settings)
         require_attached(declared.input, body.given)

@@ -42,8 +42,8 @@ from dialectree.records import RunRecord, path_key
 from dialectree.report.markdown_text import block_quote, bold, escape_markdown, readable
 from dialectree.report.pages import macros
 from dialectree.running.hosted import keeping
-from dialectree.running.runner import Started, prepare_graph_input
-from dialectree.service.debates import Debates, Underway
+from dialectree.running.runner import RunHandle, prepare_graph_input
+from dialectree.service.debates import ActiveRun, Debates
 from dialectree.trace.tracing import ChatGraph, show
 
 ANSWERING = "*Your next message is the answer; `-` gives none.*"
@@ -203,11 +203,11 @@ class ChatSteps:
             return self._question(new_requests[0], before.run_id)
 
     async def _conduct_run(
-        self, run: Started, runtime: Runtime[Any], ask: Ask | None = None
+        self, run: RunHandle, runtime: Runtime[Any], ask: Ask | None = None
     ) -> dict[str, Any]:
         """Conduct a run and stream its events to the chat's host; return the update with its end."""
-        write, underway = runtime.stream_writer, Underway(run)
-        await underway.conduct(ask, watch=lambda event: write(event.model_dump(mode="json")))
+        write, underway = runtime.stream_writer, ActiveRun(run)
+        await underway.run_to_end(ask, watch=lambda event: write(event.model_dump(mode="json")))
         if underway.unreported is not None:
             raise underway.unreported
         return self._make_final_update(run.record)
@@ -246,7 +246,7 @@ class ChatSteps:
         change, models = (match["change"] or "replace").lower(), _live(runtime.context)
         debates, run_id = _debates(runtime), _run_id(state)
 
-        def begin_contest() -> Started:
+        def begin_contest() -> RunHandle:
             wish = parse(change, match["where"], match["text"] or "")
             return debates.plan_contest(run_id, [wish], models).begin()
 

@@ -14,7 +14,7 @@ from langgraph_sdk.auth.types import AuthContext, MinimalUserDict
 
 from dialectree.errors import DialectreeError
 from dialectree.interfaces.server.keys import keys, name_of
-from dialectree.protocols.forms import Offered
+from dialectree.protocols.forms import FormFields
 from dialectree.protocols.protocol import Method, methods
 from dialectree.protocols.settings import accept_settings
 from dialectree.protocols.sources import list_all_setting_names
@@ -140,7 +140,7 @@ def check_settings(graph: str, context: Mapping[str, Any]) -> None:
         return
     settings = method.protocol.settings
     offered, foreign_names = (
-        Offered({}, settings.model_fields),
+        FormFields({}, settings.model_fields),
         list_all_setting_names() - {*settings.model_fields},
     )
     values = {

@@ -12,7 +12,7 @@ from scipy.stats import norm
 from dialectree.evals.audit import Layout
 from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.reporting.analysis import analyse_study
-from dialectree.evals.reporting.audited import Audited, analyse_audit
+from dialectree.evals.reporting.audited import AuditResult, analyse_audit
 from dialectree.evals.reporting.findings import findings, opening
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import AnswerScore, DataUsed, EvaluationFile, Result, Row, Sides, Status, Vote
@@ -193,7 +193,7 @@ SHAPES: dict[Shape, dict[str, float]] = {
 in ``helps`` and ``harms`` alone."""
 
 
-def audit(seed: int, shape: Shape, n: int = 120) -> Audited:
+def audit(seed: int, shape: Shape, n: int = 120) -> AuditResult:
     """Return an audit of three models, whose answers share how hard a question is."""
     rng = np.random.default_rng([seed, n, [*SHAPES].index(shape)])
     skill, clustered = SHAPES[shape], shape == "clustered"

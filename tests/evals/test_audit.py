@@ -17,7 +17,15 @@ from dialectree.evals.audit import Layout, audit, pool_of
 from dialectree.evals.comparisons import RowComparison
 from dialectree.evals.options import read_options
 from dialectree.evals.reporting import audit_page
-from dialectree.evals.reporting.audited import SINGLE, Audited, Beside, analyse_audit, best_of, gains, rules
+from dialectree.evals.reporting.audited import (
+    SINGLE,
+    AuditResult,
+    RivalComparison,
+    analyse_audit,
+    best_of,
+    gains,
+    rules,
+)
 from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.writing import report
 from dialectree.nodes.adaptive_reasoning_tree.scorer import ClaimScorerReply, VerifierReply
@@ -75,7 +83,7 @@ def test_a_difference_lies_in_its_interval_which_more_comparisons_widen() -> Non
     one = RowComparison(first=[50.0 + k for k in range(12)], second=[52.0] * 12, **marks)
     for compared in (one, replace(one, kind="row", first=[1.0] * 12, second=[0.0, 1.0] * 6)):
         (alone,), (among_ten,) = (
-            Beside("debate", SINGLE, compared, tests=tests).intervals for tests in (1, 10)
+            RivalComparison("debate", SINGLE, compared, tests=tests).intervals for tests in (1, 10)
         )
         assert alone.value == pytest.approx(3.5 if compared is one else 0.5)
         bounds = [among_ten.low, alone.low, alone.value, alone.high, among_ten.high]
@@ -171,7 +179,7 @@ def test_nobody_is_chosen_by_the_questions_that_he_answers() -> None:
 # The answer
 
 
-def told(debate: float, n: int, tokens: float = 1.0, **fields: Any) -> Audited:
+def told(debate: float, n: int, tokens: float = 1.0, **fields: Any) -> AuditResult:
     """An audit of one model in which a share of n questions is won by the debate alone."""
     layout = Layout(alone={"": "alone"}, samples={"": "samples"}, one_model="debate", **fields)
     methods = {"alone": "judge_alone", "samples": "self_consistency", "debate": "rsd"}
@@ -225,7 +233,7 @@ def test_nothing_but_failures_tells_nothing() -> None:
     assert gains(empty) == ["debate: no question in common with another method."]
 
 
-def study_of(one: Audited) -> Study:
+def study_of(one: AuditResult) -> Study:
     """The same results, read anew."""
     anew = Study(one.study.folders, one.study.evaluations)
     anew.add(Path(), one.study.texts.values(), one.study.results)
@@ -247,7 +255,7 @@ def test_an_audit_of_claims_is_an_evaluation_that_goes_on_and_ends_with_its_sent
     model, data = speaker(), evaluating.claims(2)
     options = read_options({"out": "out"})
 
-    def conducted() -> Audited:
+    def conducted() -> AuditResult:
         made = audit(data, options, {"model": model, "cache": False})
         asyncio.run(made.conduct())
         return analyse_audit(study([Path("out")]), made.layout)

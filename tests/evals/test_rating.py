@@ -12,7 +12,7 @@ from dialectree.evals import rating
 from dialectree.evals.intervals import wilson
 from dialectree.evals.reporting.analysis import analyse_study
 from dialectree.evals.reporting.formatting import Table
-from dialectree.evals.reporting.study import Rated, Study, study
+from dialectree.evals.reporting.study import RatingLine, Study, study
 from dialectree.evals.reporting.tables import agreement_table, tables
 from dialectree.evals.results import AnswerScore
 from tests.evals import sample
@@ -106,9 +106,9 @@ def people_table(found: Study) -> Table | None:
     return next((one for one in tables(analyse_study(found)) if one.key == "people"), None)
 
 
-def rated(rater: str, row: str, item: str, **marks: float) -> Rated:
+def rated(rater: str, row: str, item: str, **marks: float) -> RatingLine:
     scores = [AnswerScore(key=key, score=number, value="scored") for key, number in marks.items()]
-    return Rated(rater=rater, row=row, item=item, scores=scores)
+    return RatingLine(rater=rater, row=row, item=item, scores=scores)
 
 
 def test_what_people_call_right_is_a_result_of_each_row(tmp_path: Path) -> None:

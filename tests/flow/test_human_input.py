@@ -34,7 +34,7 @@ from dialectree.flow.human_input import payload_of
 from dialectree.protocols.protocol import Method, Variant
 from dialectree.protocols.settings import build_settings
 from dialectree.records import RunRecord
-from dialectree.running.runner import Started, prepare_graph_input
+from dialectree.running.runner import RunHandle, prepare_graph_input
 from dialectree.running.runner import begin as begin_run
 
 
@@ -124,15 +124,15 @@ class Person:
         return [payload["kind"] for payload in self.requests]
 
 
-def begin(runs: Path, **values: Any) -> Started:
+def begin(runs: Path, **values: Any) -> RunHandle:
     context = build_settings(Panel, model="openai:none@http://127.0.0.1:9", **values)
     return begin_run(METHOD, prepare_graph_input(METHOD, {"question": "So?"}, context), context, runs)
 
 
-def finish(run: Started, ask: Person | None = None, **values: Any) -> RunRecord:
+def finish(run: RunHandle, ask: Person | None = None, **values: Any) -> RunRecord:
     """Go on with ``run`` as another process would, with other settings where there are any."""
     context = run.context.model_copy(update=values)
-    return asyncio.run(Started(run.folder, run.folder.record(), METHOD, context).conduct(ask=ask))
+    return asyncio.run(RunHandle(run.folder, run.folder.record(), METHOD, context).conduct(ask=ask))
 
 
 @pytest.mark.parametrize(

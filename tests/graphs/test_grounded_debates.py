@@ -25,7 +25,7 @@ from dialectree.protocols import plugins
 from dialectree.protocols.protocol import load_protocols, method
 from dialectree.protocols.settings import build_settings
 from dialectree.records import RunRecord, turns
-from dialectree.running.runner import Started
+from dialectree.running.runner import RunHandle
 from tests.breaking_off import check_crashes
 from tests.contesting import TEXT, drawn, words
 from tests.graphs.adaptive_reasoning_tree.arguing import compare, direct, score, score_claim
@@ -50,7 +50,7 @@ class Way(NamedTuple):
     checked: int
     values: Mapping[str, Any] = MappingProxyType({})
 
-    def begin(self, runs: Path, model: Pointing, **more: Any) -> Started:
+    def begin(self, runs: Path, model: Pointing, **more: Any) -> RunHandle:
         asked, folder = QUESTION_OF.get(self.method, QUESTION), written(runs.parent / "notes")
         return begin(self.method, asked, runs, folder, model=model, **{**self.values, **more})
 
@@ -226,7 +226,7 @@ def changeable(record: RunRecord) -> Iterator[str]:
 
 @some
 def test_a_run_that_crashes_at_any_call_goes_on_and_pays_nothing_twice(way: Way, tmp_path: Path) -> None:
-    def begun(model: Any, runs: Path) -> Started:
+    def begun(model: Any, runs: Path) -> RunHandle:
         return way.begin(runs, model)
 
     def speakers(crash: int) -> Pointing:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from dialectree.models.asking import Asking, Ids, form, messages, sampling
+from dialectree.models.asking import Ids, ModelRequest, form, messages, sampling
 from dialectree.models.specs import resolve
 from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.records import Turn
@@ -121,10 +121,10 @@ def asking(
     temperature: float = 0.3,
     max_tokens: int | None = None,
     top_p: float | None = None,
-) -> Asking:
+) -> ModelRequest:
     context = build_settings(ProtocolSettings, model=model, base_url=url, seed=seed)
     place = Turn(node=node, phase="debate", role=role, speaker=speaker, take=take)
-    return Asking(
+    return ModelRequest(
         context,
         place,
         "judge@1",

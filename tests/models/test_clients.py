@@ -20,7 +20,7 @@ from langchain_core.tracers.schemas import Run as Traced
 
 from dialectree.errors import CallError, DialectreeError
 from dialectree.models.clients import BODY_BYTES, clients, limit_body_size
-from dialectree.models.error_mapping import Oversized
+from dialectree.models.error_mapping import OversizedBody
 from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import ProtocolSettings, build_settings
 from tests.endpoint import LocalEndpoint
@@ -80,7 +80,7 @@ async def test_a_compressed_reply_is_read() -> None:
 async def test_the_clients_of_every_library_obey_and_others_are_left_alone(library: Any) -> None:
     answer = replies(gzip.compress(LARGE), content_encoding="gzip")
     async with ScriptedEndpoint(answer) as served, library.AsyncClient() as client:
-        with limit_body_size(), pytest.raises(Oversized):
+        with limit_body_size(), pytest.raises(OversizedBody):
             await client.post(served.url, json={})
         assert (await client.post(served.url, json={})).content == LARGE
 
@@ -88,7 +88,7 @@ async def test_the_clients_of_every_library_obey_and_others_are_left_alone(libra
         return library.Response(200, content=iter([LARGE]))
 
     with library.Client(transport=library.MockTransport(send)) as client:
-        with limit_body_size(), pytest.raises(Oversized):
+        with limit_body_size(), pytest.raises(OversizedBody):
             client.get("http://any")
         assert client.get("http://any").content == LARGE
 
@@ -96,7 +96,7 @@ async def test_the_clients_of_every_library_obey_and_others_are_left_alone(libra
 async def test_a_stream_that_is_too_large_is_not_read_to_its_end() -> None:
     async with ScriptedEndpoint(events(*["x" * 100_000] * 90)) as served:
         chat = (await clients()).chat(served.url, "", "any", stream_usage=False)
-        with limit_body_size(), pytest.raises(Oversized):
+        with limit_body_size(), pytest.raises(OversizedBody):
             async for _ in chat.astream("?"):
                 pass
 

@@ -17,7 +17,7 @@ from jinja2 import UndefinedError, meta
 from pydantic import BaseModel, RootModel
 
 from dialectree import nodes, prompts
-from dialectree.models.asking import Asking, Message, form, messages, sampling
+from dialectree.models.asking import Message, ModelRequest, form, messages, sampling
 from dialectree.models.specs import resolve
 from dialectree.protocols.protocol import methods
 from dialectree.protocols.settings import ProtocolSettings, build_settings
@@ -414,11 +414,11 @@ def test_a_model_without_a_system_message_reads_the_rules_first_and_once(name: s
             assert rules.strip() == system.strip() and material.endswith(user)
 
 
-def asked_with(sent: tuple[Message, ...]) -> Asking:
+def asked_with(sent: tuple[Message, ...]) -> ModelRequest:
     context = build_settings(ProtocolSettings)
     place = Turn(node="0", phase="", role="")
     spec = resolve("openai:any@http://127.0.0.1:1/v1", context)
-    return Asking(context, place, "p@1", spec, sent, form(Nothing, {}), sampling(0.0, 1))
+    return ModelRequest(context, place, "p@1", spec, sent, form(Nothing, {}), sampling(0.0, 1))
 
 
 class Nothing(BaseModel):

@@ -7,11 +7,11 @@ from typing import Any
 
 from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import build_settings
-from dialectree.running.runner import Started, prepare_graph_input
+from dialectree.running.runner import RunHandle, prepare_graph_input
 from dialectree.running.runner import begin as begin_run
 
 
-def begin(name: str, text: str, runs: Path, **values: Any) -> Started:
+def begin(name: str, text: str, runs: Path, **values: Any) -> RunHandle:
     """Return a run about ``text``; ``values`` are settings and other parts of the input.
 
     The reply cache is off unless they say otherwise.

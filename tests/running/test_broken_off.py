@@ -17,7 +17,7 @@ from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.tree_of_debate.comparison import SummaryReply
 from dialectree.nodes.tree_of_debate.evidence import RelevanceReply
 from dialectree.records import RunRecord
-from dialectree.running.runner import Started, again
+from dialectree.running.runner import RunHandle, again
 from tests import contesting, running
 from tests.breaking_off import Fragile, check_crashes, go_on, lines
 from tests.endpoint import LocalEndpoint
@@ -89,7 +89,7 @@ def speakers(fragile_at: int = 0) -> Fragile:
     return model
 
 
-def begin(model: ScriptedModel, runs: Path, way: Way, **more: Any) -> Started:
+def begin(model: ScriptedModel, runs: Path, way: Way, **more: Any) -> RunHandle:
     usual = COMPARED if "paper_a" in way.given else {}
     given = {"model": model, **way.given, **usual, **way.settings, **more}
     if "jury" in given:

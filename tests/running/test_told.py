@@ -20,7 +20,7 @@ from dialectree.contests import Replace, start
 from dialectree.records import UNFINISHED, Event, RunRecord, fold_run, own_calls, turns, usage
 from dialectree.records.folder import RunFolder
 from dialectree.running.rehearsal import ReplyMaker
-from dialectree.running.runner import Started, again
+from dialectree.running.runner import RunHandle, again
 from tests.breaking_off import Crash, Fragile, asked
 from tests.examples.conftest import installed as installed
 from tests.graphs.role_switching_debate.switching import THREE, TWO
@@ -43,7 +43,7 @@ def check(record: RunRecord, events: list[Event], folder: RunFolder) -> None:
 class Watcher:
     """Reads the run's folder anew at some of its events."""
 
-    def __init__(self, run: Started, random: Random) -> None:
+    def __init__(self, run: RunHandle, random: Random) -> None:
         self.folder, self.random = run.folder, random
         self.events = run.folder.events()
 
@@ -54,7 +54,7 @@ class Watcher:
             check(reader.record(), self.events, reader)
 
 
-def conduct(run: Started, random: Random) -> list[Event]:
+def conduct(run: RunHandle, random: Random) -> list[Event]:
     """Conduct ``run`` to its end; return its events."""
     watcher = Watcher(run, random)
     with suppress(Crash):

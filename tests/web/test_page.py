@@ -13,7 +13,7 @@ import pytest
 from dialectree import report
 from dialectree.contests import Set, start
 from dialectree.records.folder import RunFolder
-from dialectree.running.runner import Started
+from dialectree.running.runner import RunHandle
 from tests import contesting, running
 from tests.docs.blocks import ROOT
 
@@ -55,7 +55,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     assert wrong == []
 
 
-def conduct(run: Started) -> RunFolder:
+def conduct(run: RunHandle) -> RunFolder:
     """Conduct ``run`` in a thread of its own, as the browser's loop runs in this one."""
     with ThreadPoolExecutor(1) as pool:
         pool.submit(asyncio.run, run.conduct()).result()

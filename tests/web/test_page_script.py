@@ -18,7 +18,7 @@ from dialectree.protocols import plugins
 from dialectree.records import Event, RunRecord, turns
 from dialectree.records.folder import RunFolder
 from dialectree.report.view import product
-from dialectree.running.runner import Started, again
+from dialectree.running.runner import RunHandle, again
 from tests import contesting, grounding, running
 from tests.breaking_off import Crash, asked
 from tests.endpoint import LocalEndpoint
@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[2]
 Run = tuple[str, RunRecord, list[Event]]
 
 
-def conduct(run: Started) -> RunFolder:
+def conduct(run: RunHandle) -> RunFolder:
     with suppress(Crash, BudgetReached):
         asyncio.run(run.conduct())
     return run.folder
@@ -78,7 +78,7 @@ def contested(run: RunFolder, models: dict[str, Any], random: Random) -> RunFold
     return None
 
 
-def family(name: str, begun: Callable[..., Started], models: dict[str, Any]) -> Iterator[Run]:
+def family(name: str, begun: Callable[..., RunHandle], models: dict[str, Any]) -> Iterator[Run]:
     """Yield a run, the same stopped by its budget and resumed, and both with a turn contested."""
     random = Random(name)
     run = conduct(begun())

@@ -23,7 +23,7 @@ from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.protocols.protocol import method
 from dialectree.records import Event, RunRecord
 from dialectree.report import view
-from dialectree.running.runner import Started
+from dialectree.running.runner import RunHandle
 from tests import running
 from tests.folding import fold
 from tests.graphs import debating
@@ -302,12 +302,12 @@ def test_a_second_pass_debates_a_leaf_that_had_an_argument_tree() -> None:
 # The record
 
 
-def begin(model: ScriptedModel, runs: Path, protocol: str, **settings: Any) -> Started:
+def begin(model: ScriptedModel, runs: Path, protocol: str, **settings: Any) -> RunHandle:
     given = {"model": model, "max_depth": 1, "leaf_protocol": protocol, **settings}
     return running.begin("tsd", QUESTION, runs, **given)
 
 
-def conducted(run: Started, **more: Any) -> RunRecord:
+def conducted(run: RunHandle, **more: Any) -> RunRecord:
     return asyncio.run(run.conduct(**more))
 
 

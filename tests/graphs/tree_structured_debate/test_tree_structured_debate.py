@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from dialectree.graphs.tree_structured_debate.graph import graph
-from dialectree.models.asking import Asking, Completion
+from dialectree.models.asking import Completion, ModelRequest
 from dialectree.models.endpoints import Endpoint
 from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, OpeningReply
 from dialectree.nodes.tree_structured_debate.sides import concise_is_a, opener, side
@@ -457,7 +457,7 @@ def decodings(monkeypatch: pytest.MonkeyPatch) -> Decodings:
     seen: Decodings = []
     complete = Endpoint.complete
 
-    async def spied(self: Endpoint, asking: Asking, *more: Any) -> Completion:
+    async def spied(self: Endpoint, asking: ModelRequest, *more: Any) -> Completion:
         seen.append((asking.place.role, asking.decoding))
         return await complete(self, asking, *more)
 
