@@ -327,7 +327,7 @@ NOTHING: dict[str, tuple[dict[str, Any], str]] = {
     "missing": ({}, "empty"),
     "null": ({"question": None}, "empty"),
     "what cannot be seen": ({"question": " \n\u200b"}, "empty"),
-    "no text": ({"question": ["Why?"]}, "no text"),
+    "no text": ({"question": ["Why?"]}, "not text"),
 }
 
 

@@ -50,5 +50,5 @@ def test_a_run_goes_on_and_is_contested_with_what_the_retriever_returned(
     restored = dialectree.contest(contested, [Restore("s1001")], **again)
     assert restored.verdict == record.verdict and web.asked == asked
     (RunFolder(restored.path).path / "retrievals.jsonl").unlink()
-    with pytest.raises(SettingsError, match="live:Web runs code"):
+    with pytest.raises(SettingsError, match="must not choose code to run: name live:Web again"):
         dialectree.contest(restored, [Drop("s1002")], **again)

@@ -143,7 +143,7 @@ async def test_what_was_sent_is_in_the_record_and_said_once(quick: QuickClock, t
         "strict mode": ("schema_shape", "it is sent without lengths"),
         "no schema, in a text": ("response_format", "replies are asked for as json_object"),
         "no system role": ("messages", "takes no system message"),
-        "thoughts count": ("decoding", f"replies get {ROOM} tokens beside their limit"),
+        "thoughts count": ("decoding", f"it is raised by {ROOM} tokens"),
         "nothing optional": ("decoding", ""),
     }
     kept_as: dict[str, Any] = {

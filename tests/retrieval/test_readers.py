@@ -123,7 +123,7 @@ def test_a_reader_that_cannot_be_had_is_an_error_of_settings(reader: str) -> Non
 
 @pytest.mark.parametrize("named", ["read", "a:b:c", "pdf=a:b", "../x.py:read", ".pdf=", "a b:c"])
 def test_what_is_no_name_of_a_reader_is_refused(named: str) -> None:
-    with pytest.raises(ValueError, match="a reader is written module:function"):
+    with pytest.raises(ValueError, match="write a reader as module:function"):
         split_reader(named)
 
 

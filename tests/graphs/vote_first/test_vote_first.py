@@ -235,9 +235,9 @@ def test_a_route_of_a_vote_inside_is_followed_as_well(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("voters", "fields", "settings", "words"),
     [
-        (["openai:m"] * 3, {}, {"model": "openai:other"}, "holds for the voters"),
-        (["openai:m"] * 5, {}, {}, "holds for the voters"),
-        (["openai:m"] * 3, {}, {"roles": {"judge": "openai:other"}}, "holds for judge openai:m"),
+        (["openai:m"] * 3, {}, {"model": "openai:other"}, "it is for the voters"),
+        (["openai:m"] * 5, {}, {}, "it is for the voters"),
+        (["openai:m"] * 3, {}, {"roles": {"judge": "openai:other"}}, "it is for judge openai:m"),
         (["openai:m"] * 3, {"method": "basic"}, {}, "debates by basic"),
         (["openai:m"] * 3, {}, {"then": "tsd"}, "debates by rsd"),
         (["openai:m"] * 3, {"schema_": "dialectree.route/9"}, {}, "not a file of"),
