@@ -136,9 +136,9 @@ def _choose_row(path: Path, name: str | None, results: dict[str, list[Result]]) 
             for protocol in begin
             if protocol.early
         ]
-        which = "no row" if name is None else f"row {name!r} has not"
+        which = "in no row" if name is None else f"not in row {name!r}"
         how = " or ".join(["--vote-first 3", *options])
-        raise InputError(f"{path}: {which} voted first: evaluate with {how}")
+        raise InputError(f"{path}: {which} models vote before they debate; evaluate with {how}")
     if name is None and len(voted) > 1:
         raise InputError(f"{path}: several rows voted first; --row is one of {', '.join(voted)}")
     return name or voted[0]

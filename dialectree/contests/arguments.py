@@ -30,7 +30,7 @@ def set_strength(draft: Draft, change: Change) -> None:
         raise InputError(f"{change.flag}: {name} has no such figure; it has {', '.join(phases)}")
     if not score_name and len(phases) > 1:
         forms = " or ".join(f"{name}/{figure}" for figure in phases)
-        raise InputError(f"{change.flag}: {name} has several figures; give {forms}")
+        raise InputError(f"{change.flag}: {name} has several numbers; name one: {forms}")
     of, phase = phases[score_name or next(iter(phases))]
     if scorer_turn is None and strength == node.score(phase.scored):
         raise InputError(f"{change.flag}: nothing to change, that is its strength already")

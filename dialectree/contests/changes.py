@@ -250,7 +250,7 @@ class Draft:
             and name in self._names(override)
         ]
         if not matches:
-            raise InputError(f"{change.flag}: nothing was changed there")
+            raise InputError(f"{change.flag}: no change of the run to take back")
         override = max(matches, key=lambda candidate: (candidate.out(), not candidate.field))
         if override.what == "ruled" and override.id in self.rulings:
             self.new_rulings[override.id] = override.before or ""

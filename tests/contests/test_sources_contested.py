@@ -94,7 +94,7 @@ def test_an_added_source_is_the_last_one_and_can_be_taken_out_again(
 REFUSED = {
     "no source": (Drop("s9"), r"no such source; it has s1 \(clay.md\), s2 \(cows.txt\)"),
     "no segment": (Drop("s2:99"), "cows.txt has no such segment; it has s2:1 to s2:"),
-    "not dropped": (Restore("s2"), "nothing was changed there"),
+    "not dropped": (Restore("s2"), "no change of the run to take back"),
     "a source replaced": (Replace("s2", "x"), "dropped, restored or added as a whole"),
     "no file": (AddSource("nowhere.md"), "nowhere.md: no such file"),
     "the same": (AddSource("notes/clay.md"), r"s1 \(clay.md\) has the same text"),

@@ -347,7 +347,7 @@ def test_a_persons_ruling_inside_a_debate_is_contested() -> None:
 
 def test_a_node_with_figures_of_two_protocols_says_which_is_meant() -> None:
     record = inquire(model(), by="art")
-    with pytest.raises(InputError, match=r"several figures; give 0\.1/tau or 0\.1/weight"):
+    with pytest.raises(InputError, match=r"several numbers; name one: 0\.1/tau or 0\.1/weight"):
         contest(record, Set("0.1", 0.25))
     changed = contest(record, Set("0.1/weight", 0.25), Set("0.0/tau", 0.9))
     assert changed.tree.nodes["0.1"].score("weight") == 0.25
