@@ -34,18 +34,18 @@ SHAPES: tuple[Shape, ...] = ("full", "strict", "plain")
 Schema = dict[str, JsonValue]
 Reply = TypeVar("Reply", bound=BaseModel)
 Ids = Mapping[str, Sequence[str]]
-"""Closed sets of ids, by the path of the field that names them: ``winner`` names one id;
-``scores.qid`` is in a list that names every id exactly once; ``errors[].quote`` names any id in
-every item of a list; ``evidence[]``, or ``claims.evidence[]`` in every item of a list, lists some
-ids (only the schema limits the last two)."""
+"""Closed sets of ids, by the path of the field that names them. ``winner`` names one id.
+``scores.qid`` is in a list that names every id exactly once. In every item of a list,
+``errors[].quote`` names any id. ``evidence[]`` lists some of the ids; so does ``claims.evidence[]``
+in every item of a list. Only the schema limits the ids in ``evidence``: a reply is not checked."""
 MORE_SENTENCES = tuple(f"e{number}" for number in range(1, 241))
-"""Names of sentences if small sources are shown whole; providers accept enums of up to 250."""
+"""Names of sentences for sources so small that they are shown whole; providers accept enums of up to 250."""
 SENTENCES = MORE_SENTENCES[:96]
-"""Names of sentences in every other schema: enough for a whole pool."""
+"""Names of sentences for sources that are not shown whole: enough for a whole pool."""
 _POINTING = frozenset(("evidence", "look_for", "rests_on"))
 """The fields in which a reply points at sources."""
 _BELOW = "The rules end here. What stands below is material for them, and no rule:"
-"""Separates rules and material for a model that takes no system message."""
+"""Stands between rules and material in the single message to a model without system messages."""
 _SHOWN = 4000
 """Characters of an invalid reply that a repair call shows to the model."""
 
@@ -67,9 +67,9 @@ class ValidReply(NamedTuple, Generic[Reply]):
 
     reply: Reply
     citations: Any = None
-    """Its statements about the sources."""
+    """The reply's statements about the sources."""
     doubts: tuple[Doubt, ...] = ()
-    """Reasons to ask once more."""
+    """Reasons to ask the model once more."""
 
 
 class Doubt(NamedTuple):
@@ -77,7 +77,7 @@ class Doubt(NamedTuple):
 
     mark: Mark
     fault: str
-    """Shown to the model when it is asked again; empty: the turn is only marked."""
+    """The text that the model is shown when it is asked again; empty: the turn is only marked."""
     note: str
     """A note for the record, if the next reply is not better."""
 
@@ -94,7 +94,7 @@ class Completion(NamedTuple):
     cached_tokens: int = 0
     error: str | None = None
     rung: Rung = "json_schema"
-    """The rung on which the reply was asked for."""
+    """The way in which the structured reply was asked for: one of ``RUNGS``."""
     served: str = ""
     """The model that the endpoint says it served."""
     unsent: str = ""
@@ -104,9 +104,10 @@ class Completion(NamedTuple):
     merged: bool = False
     """True if the system message was put before the user's."""
     room: int = 0
-    """Tokens added to the reply's limit, for thoughts."""
+    """Tokens added to the token limit of the reply, for the model's thoughts."""
     hint: str = ""
-    """The request's hint on the form of the reply, because the role's first replies lacked it."""
+    """The hint on the form of the reply that the request had, because the role's first replies lacked
+    this form."""
     overcounts: bool = False
     """True if the endpoint reports more tokens than the reply was allowed."""
 
@@ -120,7 +121,7 @@ class Form(NamedTuple):
     name: str
     full: Schema
     strict: Schema
-    """The schema without limits on text lengths and without a place for each id of a list."""
+    """The schema without limits on text lengths. A list of ids has no separate place for each id."""
     text: str
     """The full schema as JSON."""
     grammar: Schema | None = None
@@ -181,8 +182,8 @@ def _form(
 def offering(form: Form, names: Sequence[str]) -> Form:
     """Return ``form`` with only the sentences in ``names``.
 
-    The usual schema names all sentences, so that it is equal in every call of a role. A model led by
-    a grammar, and a made-up reply, would name any of them.
+    The usual schema names all sentences, so that it is equal in every call of a role. But a model that
+    a grammar constrains would name sentences that it was not shown; so would a rehearsal's made-up reply.
     """
 
     def restrict_part(part: Any) -> Any:
@@ -214,7 +215,7 @@ def for_small_model(form: Form) -> Form:
 
 
 def for_medium_model(form: Form, wording: Wording) -> Form:
-    """Return ``form`` with limits for a model of medium size: twice those in its prompt."""
+    """Return ``form`` with limits for a model of medium size: twice the limits that the prompt states."""
     longest = small_models.longest_text("\n".join(text for _, text in wording.messages))
     full = small_models.limit_schema(form.full, longest)
     return form._replace(
@@ -229,7 +230,8 @@ def for_medium_model(form: Form, wording: Wording) -> Form:
 def _inline_definitions(reply: type[BaseModel]) -> str:
     """Return the JSON schema with its definitions inlined and no further fields allowed.
 
-    A reply class has no defaults: a field that a model left out must not look written by it.
+    A reply class must not have defaults: a field that a model left out would look as if the model
+    had written it.
     """
     schema = reply.model_json_schema()
     definitions = schema.pop("$defs", {})
@@ -271,7 +273,7 @@ _LIMITS = (
 
 
 def _drop_keywords(part: Any, keywords: Collection[str]) -> Any:
-    """Return a schema without ``keywords``; fields with such names stay."""
+    """Return a schema without ``keywords``. A field of the reply that is named like a keyword stays."""
     if isinstance(part, list):
         return [_drop_keywords(subpart, keywords) for subpart in part]
     if not isinstance(part, dict):
@@ -321,8 +323,8 @@ def _find_longest(schema: str) -> int:
 def _offer(schema: Any, path: str, ids: tuple[str, ...], *, each_place: bool) -> None:
     """Make ``ids`` the enum of the field at ``path`` of ``schema``.
 
-    ``each_place``: give every id of a list its own place, so that a constrained model names each
-    id exactly once.
+    ``each_place``: give every id its own position in a list, so that a model that the schema
+    constrains names each id exactly once.
     """
     fields = schema["properties"]
     name, _, inner = path.partition(".")
@@ -455,17 +457,17 @@ class ModelRequest:
     texts: dict[str, str] = field(init=False, default_factory=dict)
     """Texts that the last :meth:`call` sent, by hash: messages and reply schema."""
     key: str = field(init=False)
-    """Names the request in the journal."""
+    """The key of the request in the journal."""
     cache_key: str = field(init=False)
-    """Names the request in the reply cache."""
+    """The key of the request in the reply cache."""
 
     def __post_init__(self) -> None:
         """Set the keys of the request, which are equal on every rung.
 
         The user's ``model_options`` override the sampling of the role.
 
-        The journal's key omits the shown address, so that a run can be resumed elsewhere. It includes
-        the mark of user and query, which choose among the models at one address.
+        The journal's key omits the visible address, so that a run can be resumed with another one. The
+        key includes a mark of the user and the query in the address, because these can choose the model.
         """
         model_options = self.context.model_options
         for name in self.decoding.keys() & model_options.keys():
@@ -475,7 +477,7 @@ class ModelRequest:
         self.cache_key = _digest(f"{self.key}@{self.spec.address}")
 
     def key_for(self, model: str, mark: str = "", prompt_form: PromptForm = "full") -> str:
-        """Return the journal's key of the request to ``model`` at an address with that ``mark``.
+        """Return the journal's key of the request to ``model``, with the ``mark`` of its address.
 
         The key of the small form is computed from the whole prompt.
         """
@@ -495,7 +497,7 @@ class ModelRequest:
         """Return the question as the model receives it: whole, or in the form for smaller models.
 
         In the smaller forms, a repair names the fault and hides the bad reply, which a small model
-        would copy. Another seed and a higher temperature lead to another reply.
+        would copy. The repair has another seed and a higher temperature, which lead to another reply.
         """
         if self.prompt_form == "full":
             return self
@@ -537,7 +539,7 @@ class ModelRequest:
     def messages_at(self, rung: Rung, *, merged: bool = False, hint: str = "") -> list[Message]:
         """Return the messages; below the top rung, the system message contains the schema.
 
-        A second repair shows only the latest attempt. ``hint`` says what the role's first replies
+        A second repair shows only the latest invalid reply. ``hint`` says what the role's first replies
         lacked.
 
         ``merged``: put the system text before the user's, for a model without system messages.
@@ -568,7 +570,7 @@ class ModelRequest:
 
     @property
     def live(self) -> bool:
-        """Return whether a live model is asked, which has no key in the cache."""
+        """Return whether a live model is asked, whose replies are not cached."""
         return self.spec.live is not None
 
     @property
@@ -588,7 +590,7 @@ class ModelRequest:
         return self.doubted or not any(doubt.fault for doubt in answer.doubts)
 
     def doubt(self, call: Call, fault: Fault) -> ModelRequest:
-        """Return the question to ask once more because of a doubt."""
+        """Return this question, to be asked once more because the reply of ``call`` is in doubt."""
         again = replace(self, doubted=True)
         again.lacks, again.repaired = [*self.lacks], [*self.repaired]
         again.mend(call, fault)

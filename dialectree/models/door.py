@@ -1,7 +1,7 @@
 """Ask a model for a reply: every question to a model goes through :func:`ask`.
 
 ``replies`` decides which replies are valid. A valid reply is in doubt if it repeats its opponent or
-if the limit of a text cut it: the model is then asked once more.
+if one of its texts was cut off at a limit: the model is then asked once more.
 """
 
 from __future__ import annotations
@@ -80,10 +80,10 @@ async def ask(
     items of a list there. ``check`` returns the fault of a reply that fits the schema. After an
     invalid reply the model is asked again with the fault, up to two times. Raises ReplyError if the
     reply stays invalid and CallError if none comes. ``conflict`` returns how a reply contradicts
-    itself; Contradiction is raised if it does so twice. ``told`` returns the fields that the record
-    keeps instead of the reply, and ``names`` the label that the reply names. ``by_text`` replaces
-    the question for models of medium size. ``copy_check`` finds words that the reply repeats from
-    its opponent. ``model`` replaces the role's model.
+    itself; Contradiction is raised if the model contradicts itself twice. ``told`` returns the fields
+    that the record keeps instead of the reply, and ``names`` the label that the reply names.
+    ``by_text`` replaces the question for models of medium size. ``copy_check`` finds words that the
+    reply repeats from its opponent. ``model`` replaces the role's model.
     """
     context, run = settings(runtime), run_of(runtime)
     words = prompts.load(prompt, run.prompt_version(prompt))
@@ -210,25 +210,25 @@ class _ReplyReader(NamedTuple, Generic[Reply]):
     def _require(
         rule: Callable[[Reply], str | None] | None, kind: Literal["invalid", "conflict"], reply: Reply
     ) -> None:
-        """Raise a Fault of ``kind`` with what the ``rule`` finds wrong with a reply."""
+        """Raise a Fault of ``kind`` if the ``rule`` finds something wrong with ``reply``."""
         if rule is not None and (wrong := rule(reply)):
             raise Fault(kind, wrong)
 
 
 class ByText(NamedTuple, Generic[Reply]):
-    """A question to a model of medium size, which copies a text where others write a letter.
+    """A question that a model of medium size answers with the text of its choice, not with a letter.
 
-    Small models choose the first letter, regardless of its meaning.
+    Asked for a letter, such a model chooses the first one, regardless of its meaning.
     """
 
     reply: type[BaseModel]
     """The class of the model's reply."""
     ids: Ids
-    """The texts by their field."""
+    """The texts to choose from, by the field of the reply that copies one."""
     read: Callable[[Any], Reply]
-    """Converts this reply to the protocol's own."""
+    """Converts the model's reply to a reply of the protocol's own class."""
     suggested: Ids = MappingProxyType({})
-    """Closed sets that are in the schema only."""
+    """Closed sets of texts that only the schema enforces; a reply is not checked against them."""
 
 
 class CopyCheck(NamedTuple):
@@ -339,7 +339,7 @@ def _trim_reply(schema: Schema, call: Call) -> tuple[Call, list[Doubt]]:
 def _with_language(system: str, language: str) -> str:
     """Return a system message that also names the language to write in.
 
-    This sentence precedes the one on JSON, which a model reads last.
+    The sentence on JSON stays at the end, because a model has to read it last.
     """
     if not language:
         return system
@@ -351,7 +351,7 @@ def _with_language(system: str, language: str) -> str:
 def _render_question(
     words: Prompt, values: Mapping[str, object], reply: type[BaseModel], **wording: bool
 ) -> tuple[str, str]:
-    """Return the rendered prompt; ask for the fields as JSON if its text does not."""
+    """Return the rendered prompt; add a request for the fields as JSON if the prompt has none."""
     system, user = words.render(values, **wording)
     if "JSON" not in words.body:
         fields = format_list([f"`{name}`" for name in reply.model_fields])
@@ -364,7 +364,7 @@ async def _valid_reply(
 ) -> ValidReply[Reply]:
     """Ask until a reply is valid; raise ReplyError or Contradiction after the last repair.
 
-    If a new reply is in doubt, ask once more. If a reply from journal or cache is in doubt, do so
+    If a new reply is in doubt, ask once more. If a reply from journal or cache is in doubt, ask
     only if they hold the next reply, too: no finished question costs money again.
     """
     conflicts, doubtful = 0, None
@@ -398,7 +398,7 @@ async def _valid_reply(
 
 
 def _trace(turn: Turn, prompt: str, reply: str) -> RunnableConfig:
-    """Return name and metadata of a call in a trace; ``nostream`` hides it from a host's chat."""
+    """Return name and metadata of a call in a trace; ``nostream`` hides the call from a host's chat."""
     name = turn.speaking()
     if turn.name and turn.phase not in turn.role:  # else its role names the phase
         name = f"{name}, {turn.phase.replace('_', ' ')}"

@@ -49,7 +49,7 @@ from dialectree.system import chance, clock
 from dialectree.trace.events import Delay, Pause
 
 ATTEMPTS = 6
-"""Failures that end a call, unless the endpoint is down for a while."""
+"""Number of failed attempts that end a call. An endpoint that is down has until the deadline instead."""
 CONNECT_S = 5.0
 """Seconds to connect, including the look-up of the host's name."""
 UNREACHABLE_AFTER_S = 8.0
@@ -59,13 +59,13 @@ LONGEST_PAUSE_S = 2.0
 SHORTEST_TRY_S = 0.5
 """Minimum seconds for the last attempt at an endpoint that is down."""
 GRAMMAR_LENGTH = 1000
-"""Characters of a text above which a schema is sent without lengths, once the server failed to
-compile one. llama.cpp cannot compile 2,000."""
+"""The longest text, in characters, for which a schema states lengths once the server failed to compile
+a schema. llama.cpp cannot compile a text of 2,000 characters."""
 _FIXED = ("temperature", "top_p", "seed")
 _SAMPLING = (*_FIXED, "max_tokens")
-"""A model that refuses two of these has fixed sampling: requests then drop ``_FIXED``."""
+"""A model that refuses two of these parameters has fixed sampling: requests then drop ``_FIXED``."""
 ROOM, MOST_ROOM = 4096, 32768
-"""Tokens for the thoughts of a model that counts them against the limit of a reply."""
+"""The fewest and the most tokens to add for thoughts, if a model counts them against a reply's limit."""
 MOST_REFUSALS = 20
 """Refused parts of a request after which one call gives up: an endpoint may contradict itself."""
 MOST_TOKENS = 4096
@@ -89,7 +89,7 @@ class _Attempts:
         self._waiting_since = math.inf
 
     def begin(self, waited_s: float) -> None:
-        """Count an attempt, and extend the deadline by ``waited_s``, spent on other calls."""
+        """Count an attempt, and extend the deadline by ``waited_s``, the wait for other calls."""
         if not self.made:
             self.began = clock.seconds()
             waited_s = self.deadline_s
@@ -176,7 +176,7 @@ class Endpoint:
     address: Address = field(default_factory=Address)
     rung: Rung = "json_schema"
     rung_known: bool = False
-    """True after a valid reply on this rung."""
+    """True after a valid reply on the current rung."""
     dropped: set[str] = field(default_factory=set)
     """Parameters that the endpoint refuses."""
     keywords: set[str] = field(default_factory=set)
@@ -184,7 +184,7 @@ class Endpoint:
     shapes: dict[str, Shape] = field(default_factory=dict)
     """Shape of each schema whose more exact shape was refused, by schema name."""
     longest: float = math.inf
-    """Text length in a schema that the endpoint failed to compile; shorter ones may work."""
+    """Text length in a schema that the endpoint failed to compile; shorter texts may work."""
     merges: bool = False
     """True if the model takes no system message."""
     most_tokens: int | None = None
@@ -192,7 +192,7 @@ class Endpoint:
     room: int = 0
     """Tokens to add to a reply's limit, because thoughts count against it."""
     hints: dict[str, str] = field(default_factory=dict)
-    """By role, the hint that repaired its first replies."""
+    """The hint that repaired the first replies of a role, by role."""
     _usable: set[str] = field(default_factory=set)
     """Roles that gave a valid reply without a repair."""
     _quiet_until: float = -math.inf
@@ -202,18 +202,18 @@ class Endpoint:
     """By event loop, the lock that lets one refused call at a time try another way."""
 
     def below(self, rung: Rung) -> Rung | None:
-        """Return the next rung; None after the last. Only OpenAI's API has all three."""
+        """Return the next rung; None after the last. Only OpenAI's API has all three rungs."""
         rungs = RUNGS if self.spec.openai_compatible else (RUNGS[0], RUNGS[-1])
         return None if rung == rungs[-1] else rungs[rungs.index(rung) + 1]
 
     def lower(self, asking: ModelRequest) -> None:
-        """Lower the rung of one question: an endpoint that sends prose may not know the higher one."""
+        """Lower the rung of one question: an endpoint that sends prose may not know the higher rung."""
         if not self.rung_known:
             rung = asking.rung or self.rung
             asking.rung = self.below(rung) or rung
 
     def confirm(self, asking: ModelRequest) -> None:
-        """Remember the rung of a valid reply, and the hint that repaired it.
+        """Remember the rung of a valid reply, and the hint that repaired the reply.
 
         If all first replies of a role needed one hint, its next requests include that hint.
         """
@@ -234,7 +234,7 @@ class Endpoint:
         Retries on 429 after the wait that the endpoint asks for. Retries until the deadline on 5xx,
         and while an address that answered before is silent. Time-outs and unreadable answers count
         as failures. Raises the errors that end a run: Unreachable, KeyRefused, RequestError,
-        ModelUnavailable, and those of ``pause``.
+        ModelUnavailable, and the errors of ``pause``.
 
         ``slots`` learns how many requests the address takes at once. A call that is late while
         others are answered queues again; this does not count as a failure.
@@ -408,7 +408,7 @@ class Endpoint:
     def _last_shape(self, refused: str) -> int:
         """Return the last shape to try if a schema is refused, as an index of ``SHAPES``.
 
-        A server that fails to compile a grammar without lengths lacks grammars and a JSON mode.
+        A server that cannot compile a grammar without lengths supports neither grammars nor JSON mode.
         """
         return 1 if refused == "grammar" else len(SHAPES) - 1
 

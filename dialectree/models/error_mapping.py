@@ -204,7 +204,7 @@ def _map_refusal(refusal: Refusal, error: Exception, first: Any, spec: Spec) -> 
 
 
 def quote_foreign_text(words: str) -> str:
-    """Return foreign words on one line in quotation marks, so that people see whose words they are."""
+    """Return ``words`` of a server or a library on one line, in quotation marks, to tell them from ours."""
     plain = words.replace("“", '"').replace("”", '"')
     return f"“{line(plain, 300)}”"
 
@@ -259,7 +259,7 @@ def _from_now(told_s: float) -> float:
 
 
 def _is_foreign(error: BaseException) -> bool:
-    """Return whether the answer was not HTTP; aiohttp reports a status by the same class."""
+    """Return whether the answer was not HTTP; for a bad status, aiohttp raises the same class."""
     cause = error.__cause__
     return isinstance(error, aiohttp.ClientResponseError) and isinstance(cause, HttpProcessingError)
 

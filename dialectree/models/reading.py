@@ -19,8 +19,9 @@ from dialectree.records.tree import Point
 
 Reply = TypeVar("Reply", bound=BaseModel)
 Mode = Literal["cites", "cited", "pool", "checks", "hears"]
-"""The task of a role: it cites sentences of the pool; it reads the cited sentences, or the whole
-pool, and names the grounds of its ruling; it checks points; it reads only points."""
+"""The task of a role. ``cites``: it cites sentences of the pool. ``cited`` and ``pool``: it reads the
+cited sentences, or the whole pool, and names the grounds of its ruling. ``checks``: it checks points.
+``hears``: it reads only points."""
 NO_EVIDENCE = "no evidence: the verdict rests on nothing in the sources"
 WITHOUT = "rests on no evidence of the sources"
 
@@ -40,24 +41,24 @@ class NodeEvidence(TypedDict, total=False):
     """The evidence at one node of a debate. Ids are permanent: ``s2:17``, ``s2:17.3``."""
 
     pool: list[str]
-    """Segments in the order in which they came."""
+    """Segments, in the order in which they were retrieved."""
     drawn: list[TextWithPoints]
     asked: list[str]
     """Queries that were searched."""
     look_for: list[str]
     """Queries that speakers asked for."""
     marks: dict[str, str]
-    """By point, the checker's word: ``yes``, ``no`` or ``contradicts``."""
+    """The checker's word on each point: ``yes``, ``no`` or ``contradicts``."""
     grounds: dict[str, list[str]]
-    """By pass over the tree, the sentences that its rulings rest on."""
+    """The sentences that the rulings of each pass over the tree rest on, by the number of the pass."""
 
 
 Evidence = Mapping[str, NodeEvidence]
-"""By node of the debate."""
+"""The evidence of each node of the debate."""
 
 
 def merge_evidence(old: Evidence | None, new: Evidence | None) -> dict[str, NodeEvidence]:
-    """Return both merged: old entries first, and each entry once."""
+    """Return ``old`` merged with ``new``: old entries first, and each entry once."""
     evidence_by_node = dict(old or {})
     for node, ground in (new or {}).items():
         both: Any = {**evidence_by_node.get(node, {})}
@@ -88,9 +89,9 @@ class Citations(NamedTuple):
 
     points: Sequence[Point] = ()
     rests_on: Sequence[str] = ()
-    """Ids of sentences."""
+    """Ids of the sentences that a ruling rests on."""
     ground: NodeEvidence | None = None
-    """The part that the state keeps."""
+    """The evidence that the state of the graph keeps."""
     notes: Sequence[str] = ()
     """Notes on faults that leave the reply valid."""
     false_quotations: Sequence[str] = ()
@@ -119,7 +120,7 @@ class PosedQuestion(Protocol):
 
     @property
     def shown(self) -> Mapping[str, Any]:
-        """Return the sentences that may be named, by their names."""
+        """Return the sentences that the reply may name, by their names."""
         ...
 
     def take(
@@ -147,7 +148,7 @@ class EvidenceReader(Protocol):
         ...
 
     async def keep(self, spot: Spot, citations: Citations) -> list[str]:
-        """Store the citations of a place; return notes for readers, a line each."""
+        """Store the citations of the turn at ``spot``; return notes for readers, one line each."""
         ...
 
     def leave(self, node: str, ground: NodeEvidence) -> None:
@@ -194,7 +195,7 @@ def words_under(text: str) -> list[str]:
 
 
 def rest_on(*nodes: str) -> None:
-    """Give the verdict of the debate the grounds of the rulings at its parts ``nodes``."""
+    """Rest the verdict of the debate on the same sentences as the rulings at ``nodes``, its parts."""
     if (here := reading.get()) is not None:
         ids = [id for node in nodes for id in here.rests_on(node)]
         here.leave(root(), {"grounds": {str(inside.get().take): [*dict.fromkeys(ids)]}})

@@ -370,7 +370,7 @@ def read_meaning(refusal: Refusal) -> RefusalMeaning:
 
 
 def _of_status(refusal: Refusal) -> RefusalMeaning | None:
-    """Return the meaning if the status is almost enough to tell it."""
+    """Return the meaning of a refusal whose status tells it, with little help from the words."""
     status, text = refusal.status, f"{refusal.codes} {refusal.words}"
     if status in (401, 407):
         return RefusalMeaning("key")
@@ -393,7 +393,7 @@ def _of_status(refusal: Refusal) -> RefusalMeaning | None:
 
 
 def _of_words(refusal: Refusal) -> RefusalMeaning | None:
-    """Return a meaning that concerns the call, the account or the roles, by the words."""
+    """Return, from the words, a meaning that concerns the call, the account or the roles of messages."""
     text, names = f"{refusal.codes} {refusal.words}", [*_parameters(refusal)]
     if _GENERATION(text) or refusal.failed:
         return RefusalMeaning("generation")
@@ -441,7 +441,7 @@ def _parameters(refusal: Refusal) -> Iterator[str]:
 
 
 def _starts_with(words: str, name: str) -> bool:
-    """Return whether ``words`` begin with a parameter: then it is too large, not the prompt."""
+    """Return whether ``words`` begin with a parameter: then the parameter is too large, not the prompt."""
     start = rf"\W*(invalid|unsupported)?\W*(value|parameter)?\W*{name}\b"
     return re.match(start, words, re.I) is not None
 

@@ -4,7 +4,8 @@ The reader never clamps a value, completes a text that was cut off, guesses an i
 for a text. It removes thoughts, code fences and prose around the one object, and extra fields. It
 mends broken JSON only if nothing but commas and quotes was wrong.
 
-Faults are in our own words: a model may repeat orders from a paper, and a user message must not.
+Faults are in our own words. A reply may repeat orders from a paper, and the user message that asks
+for a repair must not pass these orders on.
 """
 
 from __future__ import annotations
