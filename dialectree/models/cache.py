@@ -26,9 +26,9 @@ from dialectree.system.parts import PlugPoint
 
 
 class ReplyCache(Protocol):
-    """Completions by the key of their request.
+    """A store of completions, by the key of their request.
 
-    Its methods raise InputError or DiskFull, which say which cache failed and what to do.
+    The methods raise InputError or DiskFull. These errors say which cache failed and what to do.
     """
 
     async def get(self, key: str) -> Completion | None:
@@ -36,7 +36,7 @@ class ReplyCache(Protocol):
         ...
 
     def put(self, key: str, completion: Completion) -> asyncio.Future[None]:
-        """Store a completion unless the key has one; a later ``get`` returns it."""
+        """Store ``completion``, unless ``key`` has one; a later ``get`` returns the stored completion."""
         ...
 
 
@@ -79,8 +79,8 @@ create table if not exists completions (key text primary key, completion text no
 without rowid;
 create table if not exists kept (key text primary key, at integer not null) without rowid;
 """
-"""``kept`` has the time of each completion, in seconds since 1970. Its row "" has the time of
-its creation, which completions of earlier versions have, too."""
+"""The table ``kept`` has the time of each completion, in seconds since 1970. The row "" has the time
+at which the table was created; it stands for completions that have no row, from earlier versions."""
 _KEPT = "insert or ignore into kept values (?, ?)"
 
 
@@ -114,7 +114,7 @@ def _hand_out(loop: asyncio.AbstractEventLoop, results: Iterable[tuple[_Request,
 class SqliteCache:
     """A cache in one file of a user. One thread reads and writes, in the order of the requests.
 
-    It serves all requests since its last turn at once: a wide debate sends many at a time.
+    The thread serves all waiting requests as one batch, because a wide debate sends many at a time.
     """
 
     def __init__(self, path: Path) -> None:
@@ -130,7 +130,7 @@ class SqliteCache:
         return completion
 
     def put(self, key: str, completion: Completion) -> asyncio.Future[None]:
-        """Store a completion unless the key has one; a later ``get`` returns it."""
+        """Store ``completion``, unless ``key`` has one; a later ``get`` returns the stored completion."""
         return self._ask(key, completion)
 
     def close(self) -> None:
@@ -202,7 +202,7 @@ class SqliteCache:
             return InputError(self._describe(error))
 
     def open(self) -> sqlite3.Connection:
-        """Return the connection to the file; create both if missing."""
+        """Return the open connection to the file; open it, and create the file, if necessary."""
         if self._connection is None:
             self.path.parent.mkdir(0o700, parents=True, exist_ok=True)
             self.path.touch(0o600)  # SQLite's side files get the mode of this one

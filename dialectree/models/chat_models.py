@@ -1,4 +1,4 @@
-"""Adapt the chat models of other providers, and live ones, to a request."""
+"""Adapt a live chat model, or a chat model of another provider, to a request."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _openai_structured(model: Any, form: Form) -> Asked:
 def apply_decoding(chat: Asked, decoding: Mapping[str, float | None], *, has_decoding: bool) -> Asked:
     """Return ``chat`` with the values of ``decoding`` that its models know.
 
-    ``has_decoding``: keep the model's own decoding, and add only a seed that it lacks.
+    ``has_decoding``: keep the model's own decoding, and add only a seed if the model has none.
     """
 
     def set_fields(model: Asked) -> Asked:
@@ -99,7 +99,7 @@ def apply_decoding(chat: Asked, decoding: Mapping[str, float | None], *, has_dec
 
 
 def with_options(chat: Asked, options: Mapping[str, Any]) -> Asked:
-    """Return ``chat`` with the user's options, as fields of the model or else of each call."""
+    """Return ``chat`` with the user's options: those that the model has as fields, others for each call."""
     if not options:
         return chat
 

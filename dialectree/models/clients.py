@@ -1,8 +1,8 @@
 """The HTTP clients of an event loop: their keys, and the limits of replies.
 
 Connections belong to an event loop, so a process with several loops has clients for each. Chat
-models of every library read their replies over httpx or httpx2. The size of a body is limited
-there, only for requests within :func:`limit_body_size`. Checked with httpx 0.28 and httpx2 2.16.
+models of every library read their replies over httpx or httpx2. The clients of both are changed to
+limit the size of a body, but only within :func:`limit_body_size`. Checked with httpx 0.28 and httpx2 2.16.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from dialectree.system.addresses import basic, is_loopback, public, secrets
 CONNECTIONS = 1000
 """Connections to an address at once, for all runs together."""
 _HEADERS = ("content-type", "retry-after", "retry-after-ms")
-"""Headers that say how to go on; others may quote the request."""
+"""Headers of a response to keep, because they say how to go on. Others may quote the request."""
 BODY_BYTES = 8_000_000
 """Bytes of a reply's body, decompressed; no reply needs a tenth of it."""
 MOST_TOKENS = 10**9
@@ -65,7 +65,7 @@ def limit_body_size() -> Iterator[None]:
 class _Body:
     """Decompress a body piece by piece and count its bytes.
 
-    The libraries decompress a piece whole, and a few kilobytes can become gigabytes.
+    httpx and httpx2 decompress a piece whole, and a few kilobytes can become gigabytes.
     """
 
     def __init__(self, headers: Any) -> None:
@@ -76,7 +76,7 @@ class _Body:
     def read(self, piece: bytes) -> Iterator[bytes]:
         """Yield ``piece`` decompressed; raise Oversized if the body is too large.
 
-        The first bytes decide the compression: the header may be wrong, or name a charset.
+        The first bytes tell the compression: the header of the response may be wrong, or name a charset.
         """
         if piece and not self._began:
             self._began, self._inflate = True, self._choose_decoder(piece)
@@ -158,7 +158,7 @@ class _Transport:
 
 
 def _bound(client: Any) -> None:
-    """Limit the replies to clients of that class, within :func:`limit_body_size`."""
+    """Change the class ``client`` to limit the size of replies within :func:`limit_body_size`."""
     name = "_transport_for_url"  # called for every request, also after a redirect
     transport_of = getattr(client, name)
 
@@ -236,7 +236,7 @@ def read_completion(text: str) -> Any:
 
 
 def is_refusal(reply: object) -> bool:
-    """Return whether the JSON of a 200 is an error: it names an error and has no choices."""
+    """Return whether ``reply``, sent with status 200, is an error: it names an error and has no choices."""
     if isinstance(reply, list):
         return bool(reply) and is_refusal(reply[0])
     if not isinstance(reply, Mapping) or reply.get("choices"):
@@ -307,8 +307,8 @@ def require_usable_proxy(url: str) -> Iterator[None]:
 class HttpClient(openai.DefaultAioHttpClient):
     """Send requests to one address.
 
-    Adds key, user, password and query. LangChain's models lack them, so that no trace can show
-    them. Removes them from responses.
+    The client adds key, user, password and query to a request, and removes them from the response.
+    LangChain's models do not have these secrets, so that no trace can show them.
     """
 
     def __init__(self, url: str, key: str) -> None:
@@ -369,12 +369,12 @@ class EndpointChat(ChatOpenAI):
     """Ask an OpenAI-compatible endpoint; raise Garbled for a reply that cannot be read."""
 
     def _get_invocation_params(self, stop: Any = None, **options: Any) -> dict[str, Any]:
-        """Return the fields of the request where traces look for them."""
+        """Return the fields of the request, for traces; include those in ``extra_body``."""
         body = options.pop("extra_body", {})
         return {**super()._get_invocation_params(stop=stop, **options), **body}
 
     def _get_ls_params(self, stop: Any = None, **options: Any) -> LangSmithParams:
-        """Return the parameters that LangSmith shows; the temperature is in the body."""
+        """Return the parameters that LangSmith shows; temperature and token limit are in ``extra_body``."""
         body = options.get("extra_body", {})
         sampling = {name: body[name] for name in ("temperature", "max_tokens") if name in body}
         return super()._get_ls_params(stop=stop, **{**options, **sampling})
@@ -393,9 +393,9 @@ class EndpointChat(ChatOpenAI):
         run_manager: Any = None,
         **options: Any,
     ) -> ChatResult:
-        """Post the body unchanged: the client's ``create`` walks over the types of every message.
+        """Post the body unchanged, without OpenAI's ``create``, which walks over the types of every message.
 
-        LangChain reads the plain reply, too, and would fail on invalid token counts.
+        Replace invalid token counts, because LangChain would fail on them when it reads the reply.
         """
         body = self._get_request_payload(messages, stop=stop, **options)
         request_options: RequestOptions = {"extra_json": body.pop("extra_body", {})}
@@ -455,7 +455,7 @@ class Clients:
         self._others: dict[Spec, Any] = {}
 
     def chat(self, url: str, key: str, model: str, *, stream_usage: bool) -> EndpointChat:
-        """Return ``model`` of the OpenAI-compatible endpoint at ``url``."""
+        """Return the chat model for ``model`` at the OpenAI-compatible endpoint ``url``."""
         name = url, key, model, stream_usage
         if name not in self._chats:
             if (url, key) not in self._http:
@@ -478,7 +478,7 @@ class Clients:
         return self._chats[name]
 
     def get_chat_model(self, spec: Spec) -> Any:
-        """Return the model of another provider."""
+        """Return the chat model of ``spec``, whose provider has another API."""
         if spec not in self._others:
             self._others[spec] = chat_model(spec)
         return self._others[spec]
@@ -493,7 +493,7 @@ _open: dict[asyncio.AbstractEventLoop, tuple[Clients, AsyncIterator[Clients]]] =
 
 
 async def clients() -> Clients:
-    """Return the clients of the running event loop; they are closed when it ends."""
+    """Return the clients of the running event loop; they are closed when the loop ends."""
     loop = asyncio.get_running_loop()
     if loop not in _open:
         life = _life(loop)
@@ -502,7 +502,7 @@ async def clients() -> Clients:
 
 
 async def _life(loop: asyncio.AbstractEventLoop) -> AsyncIterator[Clients]:
-    """Yield clients; a loop that ends closes its open generators, which closes the clients."""
+    """Yield clients. When a loop ends, it closes this generator, and so the clients."""
     loop_clients = Clients()
     try:
         yield loop_clients

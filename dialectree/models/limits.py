@@ -45,9 +45,10 @@ class Pacer:
 class Limiter:
     """Limit the requests under way at one address, first come first served.
 
-    It learns how many requests the address takes. The window doubles after each full window of
-    quick replies: at most twice the fastest time, in all or for a token. It halves when the address
-    asks to wait, or is late while it answers others; from then on it grows by one.
+    It learns how many requests the address takes at once: the window. The window doubles after a full
+    window of quick replies. A quick reply takes at most twice the fastest time, in all or for a token.
+    The window halves when the address asks to wait, or when a call is late while others are answered.
+    After the first halving, the window grows by one instead of doubling.
 
     It works across threads and event loops. LangGraph's ``max_concurrency`` applies to each
     instance of a graph, and a tree has many instances.
@@ -58,7 +59,7 @@ class Limiter:
         self._lock = threading.Lock()
         self._running = 0
         self._waiting: deque[tuple[int, Future[None]]] = deque()
-        """The limit and the turn of each waiting call."""
+        """For each waiting call, its limit of concurrent requests, and the future that ends its wait."""
         self._window = 0.0
         self._good = 0
         """Quick replies since the window changed."""
@@ -76,7 +77,7 @@ class Limiter:
     ) -> AsyncIterator[None]:
         """Hold one of at most ``at_once`` slots, taken no faster than ``per_minute``.
 
-        ``first``: slots at the start; None: all slots, until the address cannot follow.
+        ``first``: slots at the start; None: all slots, until the address proves too slow for them.
         """
         turn = Future[None]()
         with self._lock:
@@ -96,7 +97,7 @@ class Limiter:
                 self._call_up()
 
     async def queue_again(self, at_once: int) -> None:
-        """Return the slot, and wait for the next one ahead of all other calls."""
+        """Give the slot back, and wait for the next free slot ahead of all other calls."""
         turn = Future[None]()
         with self._lock:
             self._running -= 1
@@ -168,7 +169,7 @@ def limiter(address: str, *, local: bool = False) -> Limiter:
 
 @dataclass
 class Budget:
-    """Count the spending of a run, or of several that share it; a resumed run starts from zero."""
+    """Count the spending of a run, or of runs that share the budget; a resumed run starts from zero."""
 
     context: ProtocolSettings
     calls: int = 0

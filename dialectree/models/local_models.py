@@ -23,7 +23,7 @@ class LocalModels(Protocol):
         ...
 
     def request_fields(self, form: Form, *, full_prompt: bool, by_schema: bool) -> dict[str, Any]:
-        """Return the fields of a request that decode a reply.
+        """Return the fields of a request that control how the server decodes a reply.
 
         ``full_prompt``: the model is asked with whole prompts. ``by_schema``: the schema of ``form``
         constrains the reply.
@@ -35,7 +35,7 @@ class LocalModels(Protocol):
         ...
 
     def waits_for(self, model: str) -> str | None:
-        """Return the model that has to start first, with its size; None if it runs."""
+        """Return ``model`` with its size, if its server has to start first; None if the server runs."""
         ...
 
 

@@ -1,7 +1,7 @@
 """Look up people's changes to a contested run when its graph reaches their places.
 
-An override applies at its place to every question: an earlier part of the debate may be contested
-later, and the person's words still apply.
+An override applies at its place to every question. If an earlier part of the debate is contested
+later, the question at the place changes, but the person's words still apply.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Overrides:
         return overrides[-1].model_copy(update={"reply": reply})
 
     def verdict(self, node: str, take: int) -> dict[str, JsonValue] | None:
-        """Return the verdict that a person set at ``node`` in a pass, where no judge rules."""
+        """Return the verdict that a person set at ``node``, which has no judge, in the pass ``take``."""
         override = self._verdicts.get((node, take))
         if override is None:
             return None

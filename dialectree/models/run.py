@@ -1,7 +1,7 @@
 """Share journal, cache and budget among the calls of one run.
 
-A person's change goes first. Otherwise a call is looked up in the journal, then in the reply cache,
-and only then paid for. Its line is in the journal before a node sees the reply.
+A person's change replaces a reply. Other calls are looked up in the journal, then in the reply cache,
+and only then paid for. The line of a call is in the journal before a node sees the reply.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Run(RunControl):
     """One run, which LangGraph hands to every nested graph as the run's control."""
 
     documents: ClassVar[dict[str, Any]] = {}
-    """Texts of sources that the cache could not keep, of all runs, by digest."""
+    """Texts of sources that the cache could not keep, by digest; all runs of the process share them."""
 
     def __init__(
         self,
@@ -70,12 +70,12 @@ class Run(RunControl):
         self.owner: str | None = None
         """The server's client that started the run."""
         self.sources_at: Path | None = None
-        """The folder with the texts of its sources; None: the cache."""
+        """The folder with the texts of the run's sources; None: the texts are in the cache."""
         self.protocol = context.protocol
-        """The protocol of the whole run; others may speak within it."""
+        """The protocol of the whole run; a debate inside the run may follow another protocol."""
         self.journal = journal
         self.log: Callable[[Call, Mapping[str, str]], None] | None = None
-        """Keeps each call, and the texts that it sent, before a node sees its reply."""
+        """Stores each call, and the texts that were sent, before a node sees the reply."""
         self.changes, self.contested = overrides, bool(overrides)
         self._ended_before = ended_before
         """True if the run had ended, so that only its failed calls are repeated."""
@@ -89,7 +89,7 @@ class Run(RunControl):
         self._uses_cache = context.cache or context.replay
         self.budget = budget or Budget(context)
         self.hear: Callable[[Mapping[str, object]], int] | None = None
-        """Stores an event of this run and returns its number; 0: it says nothing new.
+        """Stores an event of this run and returns its number; 0: the event says nothing new.
         ``events.tell`` calls it."""
         self.halted: DialectreeError | None = None
         """The first reason why no further call is made."""
@@ -100,9 +100,9 @@ class Run(RunControl):
         self.demonstration = context.model == EMBEDDED and not context.roles
         """True if a model of the run answers no better than chance."""
         self.calibration: Sequence[Calibration] = ()
-        """Calibrations for the confidence of its verdict."""
+        """Calibrations for the confidence of the run's verdict."""
         self.models: Mapping[str, str] = {}
-        """The model of each role, as the record has it."""
+        """The model of each role, as the record names it."""
         self.illustration = False
         """True if a reply was written by hand instead of by a model."""
         self._retrievals = Retrievals()
@@ -152,7 +152,7 @@ class Run(RunControl):
         return self._prompt_versions.get(name)
 
     def require_readable(self, sources: Sequence[Mapping[str, Any]]) -> None:
-        """Raise InputError for a source that the run may not read; blocks."""
+        """Raise InputError for a source that the run may not read. This call blocks."""
 
     async def call(self, asking: ModelRequest) -> Call:
         """Return the call that ``asking`` describes, made now or before; CallError if it failed."""
@@ -190,7 +190,7 @@ class Run(RunControl):
         return "medium" in self._forms.values()
 
     def _trace(self, asking: ModelRequest, call: Call) -> None:
-        """Show a call in the trace that was answered without a model."""
+        """Show, in the trace, a call that was answered without a model."""
         if (tracer := find_tracer()) is not None:
             request, spec = asking.adapt_to_prompt_form(), asking.spec
             model = {
@@ -204,7 +204,7 @@ class Run(RunControl):
             tracer.replay(request.config, model, request.messages, parameters, call)
 
     def _find_override_reply(self, asking: ModelRequest) -> Call | None:
-        """Return a person's reply to ``asking``, which journal and cache lack."""
+        """Return a person's reply to ``asking``; journal and cache never contain such replies."""
         override = self.overrides.at(asking.place) if self.contested else None
         if override is None:
             return None
@@ -214,7 +214,10 @@ class Run(RunControl):
         return asking.call(reply, clock.stamp(), "person")
 
     def _past(self, asking: ModelRequest) -> Call | None:
-        """Return the journal's call. A run that had ended keeps the replies of its models."""
+        """Return the journal's call for ``asking``, or None.
+
+        In a contest, or in a run that had ended, a reply of an earlier model counts, too.
+        """
         if self.journal is None:
             return None
         past = self._in(self.journal, asking.key, asking)
@@ -225,7 +228,7 @@ class Run(RunControl):
         return past
 
     def was_asked(self, asking: ModelRequest) -> bool:
-        """Return whether a model answered ``asking`` in this process, not journal or cache."""
+        """Return whether a model answered ``asking`` in this process, instead of journal or cache."""
         return asking.key in self._asked
 
     async def knows(self, asking: ModelRequest) -> bool:
@@ -238,11 +241,14 @@ class Run(RunControl):
         return is_unusable or await self._look_up_completion(self.cache, asking) is not None
 
     def _stands(self, call: Call) -> bool:
-        """Return whether the call is valid for any model of the run, as in a contest."""
+        """Return whether the reply of ``call`` counts even if the run now has another model.
+
+        It does in a contest, and in a run that had ended.
+        """
         return call.run is not None or self._ended_before
 
     def _in(self, journal: Journal, key: str, asking: ModelRequest) -> Call | None:
-        """Return the call at this place, or an equal request at another place."""
+        """Return the call with ``key`` at the place of ``asking``, or else at any other place."""
         return journal.placed.get((key, asking.place.spot())) or journal.past.get(key)
 
     def _go_on(self) -> None:
@@ -415,7 +421,7 @@ class Run(RunControl):
 
 
 _hosts: OrderedDict[tuple[RunControl, int], Run] = OrderedDict()
-"""Runs by the host's run and the identity of the settings, which the budget keeps alive."""
+"""Runs by the host's run and the ``id()`` of the settings. The budget keeps the settings alive."""
 _HOSTS = 4096
 
 

@@ -76,7 +76,7 @@ def local_parameters(model: str) -> int | None:
 
 
 def waits_for(spec: Spec) -> str | None:
-    """Return the model that has to start before ``spec`` is asked, with its size, or None."""
+    """Return the model of ``spec`` with its size, if its server has to start first; else None."""
     return LOCAL_MODELS.require().waits_for(spec.model) if spec.provider == "local" else None
 
 

@@ -8,11 +8,11 @@ from functools import cache
 from typing import Any, NamedTuple
 
 SHORTEST, LONGEST = 20, 300
-"""Characters of a free text that a small model writes."""
+"""The fewest and the most characters of a free text that a small model writes."""
 ITEMS = 3
 """Items of a list that a small model writes, unless the schema requires more."""
 TEMPERATURE = 0.3
-"""The temperature of a small model. Each repair adds as much."""
+"""The temperature of a small model. Each repair adds the same amount again."""
 CUT_OFF = LONGEST - 20
 """Characters above which the grammar may have cut a text off."""
 GROUP_SIZE, REPEATED_GROUPS, REPEATED_SHARE = 3, 12, 0.4
@@ -25,9 +25,9 @@ _WORD = re.compile(r"\w+(?:['’]\w+)*")
 def brief(part: Any, *, grammar: bool = False) -> Any:
     """Return the schema ``part`` with limits for a model that would not stop by itself.
 
-    A text that may be longer than 300 characters gets 20 to 300; it may be empty if the schema
-    allows that. ``grammar`` also bans line breaks and JSON's marks from texts, because a small
-    model ends a text at such a mark, and gives numbers two decimals.
+    If a text may be longer than 300 characters, its limits become 20 and 300; it may be empty if the
+    schema allows that. ``grammar`` also gives numbers two decimals, and bans line breaks and JSON's
+    marks from texts, because a small model ends a text at such a mark.
     """
     if isinstance(part, list):
         return [brief(item, grammar=grammar) for item in part]
@@ -85,11 +85,11 @@ def limit_schema(part: Any, longest: int) -> Any:
 
 
 class Trim(NamedTuple):
-    """The unfinished end of a text of a reply."""
+    """The unfinished end that was trimmed from a text of a reply."""
 
     field: str
     left_out: str
-    """Empty if the text is one sentence, which is kept."""
+    """The unfinished end; empty if the text is a single sentence, which is kept."""
     at_limit: bool
     """True if the length limit of the field cut the text, not the model."""
 

@@ -52,7 +52,7 @@ class Spec:
         return self.provider in ("openai", "local")
 
     def limiter(self) -> Limiter:
-        """Return the limiter of the requests at its address."""
+        """Return the limiter of the requests at the model's address."""
         place = self.whole_url or (f"live {id(self.live)}" if self.live else self.provider)
         return limiter(place, local=self.provider == "local")
 
@@ -70,7 +70,7 @@ class Spec:
 
     @property
     def address(self) -> str:
-        """Return the model with its place, which differs for two models of one name."""
+        """Return the model's name with its address or file, to tell models of the same name apart."""
         if self.provider == "local" and self.model.endswith(".gguf"):
             return f"local:{Path(self.model).expanduser().absolute()}"
         return f"{self.name}@{self.url}" if self.url else self.name
@@ -105,8 +105,8 @@ class Spec:
 def resolve(speaker: str | Runnable[Any, Any], context: ProtocolSettings) -> Spec:
     """Return the spec of a speaker of ``context``.
 
-    Raises SettingsError if ``context.trust`` refuses its address or file, or if the package of
-    the provider is missing.
+    Raises SettingsError if ``context.trust`` refuses the speaker's address or file, or if the package
+    of the provider is missing.
     """
     if isinstance(speaker, Runnable):
         return Spec("live", _name_of(speaker), live=speaker)
@@ -142,7 +142,7 @@ def _name_of(live: Runnable[Any, Any]) -> str:
 
 
 def chat_model(spec: Spec) -> BaseChatModel:
-    """Return the model of ``spec`` without retries of its own; its package finds the key.
+    """Return the model of ``spec`` without retries of its own; the provider's package finds the key.
 
     Raises SettingsError for an unknown provider or a missing package.
     """

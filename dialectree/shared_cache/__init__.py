@@ -28,9 +28,10 @@ def open_cache(url: str) -> SharedCache:
 
 
 _CONNECTIONS, _CONNECT_S, _COMMAND_S = 8, 10, 30
-"""Connections of one process and event loop. A call to a model needs one for a millisecond."""
+"""Connections of one process and event loop; seconds to connect; seconds for a command. A call to a
+model needs a connection for a millisecond."""
 _FAULTS = {"OSError", "ValueError", "TypeError", "RedisError", "PostgresError", "InterfaceError"}
-"""Errors of the drivers, and of a damaged entry, by name: a driver is imported where it is used."""
+"""Names of the errors of the drivers, and of a damaged entry. Drivers are imported only when used."""
 _FULL = ("DiskFullError", "OutOfMemoryError")
 
 
@@ -58,7 +59,7 @@ class SharedCache:
             return load_completion(text) if text is not None else None
 
     def put(self, key: str, completion: Completion) -> asyncio.Future[None]:
-        """Store a completion unless the key has one; a later ``get`` returns it."""
+        """Store ``completion``, unless ``key`` has one; a later ``get`` returns the stored completion."""
         return asyncio.ensure_future(self._put(key, dump_completion(completion)))
 
     async def _put(self, key: str, text: str) -> None:
@@ -66,7 +67,7 @@ class SharedCache:
             await (await self._texts()).add(key, text)
 
     async def _texts(self) -> _Texts:
-        """Return the database, opened once for each event loop; after a failure, try again."""
+        """Return the database, opened once for each event loop; after a failure, the next call retries."""
         loop = asyncio.get_running_loop()
         async with self._opening.setdefault(loop, asyncio.Lock()):
             if loop not in self._open:
@@ -75,7 +76,7 @@ class SharedCache:
             return self._open[loop][0]
 
     async def _life(self, loop: asyncio.AbstractEventLoop) -> AsyncIterator[_Texts]:
-        """Yield the database; a loop that ends closes its open generators, and so the database."""
+        """Yield the database. When a loop ends, it closes this generator, and so the database."""
         try:
             texts = await self._connect(self._url)
         except ValueError:  # the driver's message may quote the password
@@ -89,7 +90,7 @@ class SharedCache:
 
     @contextmanager
     def _reaching(self) -> Iterator[None]:
-        """Turn a fault of the database into one line without a password."""
+        """Turn a fault of the database into an error of one line, without a password."""
         try:
             yield
         except Exception as error:
