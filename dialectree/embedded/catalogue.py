@@ -24,17 +24,17 @@ class CatalogueModel(BaseModel, frozen=True, extra="forbid"):
     licence: str
     parameters: int
     size: int
-    """Size of its file in bytes."""
+    """Size of the model's file in bytes."""
     memory_gb: float
-    """Memory that it took in our debates."""
+    """Memory that the model took in our debates."""
     repository: str
-    """Its repository on the Hub."""
+    """The model's repository on the Hugging Face Hub."""
     revision: str
     file: str
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
     hash: Literal["verified here", "stated by the hub, not downloaded here"]
     measured: str = "not measured"
-    """Our measurements with it."""
+    """Our measurements with the model."""
 
 
 _CATALOGUE = TypeAdapter(dict[str, CatalogueModel])
@@ -53,7 +53,7 @@ def models_folder() -> Path:
 
 
 def locate_model(name: str) -> Path:
-    """Return the path for the file of a model of the catalogue, which may be missing."""
+    """Return the path for the file of a model of the catalogue; the file may be missing."""
     model = catalogue()[name]
     return models_folder() / f"{model.sha256[:12]}-{model.file}"
 

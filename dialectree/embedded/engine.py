@@ -39,7 +39,7 @@ Served = tuple[str, str]
 """The address of an OpenAI-compatible API on the loopback interface, with its ``/v1``, and its key.
 """
 _servers: dict[tuple[int, str], tuple[subprocess.Popen[str], Served]] = {}
-"""The servers of this process by its id and the model: a forked process starts its own."""
+"""Servers by the id of their process and by model: a forked process starts its own servers."""
 _starting = threading.Lock()
 PATIENCE_S = 180.0
 """Seconds until a server must be ready, in addition to the time for reading its file."""
@@ -73,7 +73,7 @@ def require(model: str) -> None:
     """Raise an error that says what to do if ``model`` lacks its packages or its file is wrong.
 
     Raises MissingPackage or SettingsError. This reads the file, so check first that the
-    person who names it may do that (:func:`dialectree.models.specs.resolve`).
+    person who names the file may read it (:func:`dialectree.models.specs.resolve`).
     """
     lines = []
     if importlib.util.find_spec("xllamacpp") is None:
@@ -94,7 +94,7 @@ def require(model: str) -> None:
 
 
 def _require_fetched(model: str) -> None:
-    """Raise SettingsError for a model of the catalogue, which must be fetched first."""
+    """Raise SettingsError if ``model`` is a model of the catalogue that was not fetched yet."""
     if (catalogue_model := catalogue().get(model)) is not None:
         raise SettingsError(
             f"local:{model} is not here: {program()} model get {model} fetches it "
@@ -170,8 +170,8 @@ def locate(model: str) -> Path:
 def _start(model: str, file: Path) -> tuple[subprocess.Popen[str], Served]:
     """Start the server of ``file`` and wait until it is ready.
 
-    It runs by the name of its file, because its module's name would load the whole package; ``-P``
-    keeps Python from importing the other files of its folder.
+    The server program is started by its file: by its module's name, it would load the whole package.
+    ``-P`` keeps Python from importing the other files of the program's folder.
     """
     small = is_demonstration(model)  # a second thread makes a small model crawl on a busy machine
     context = 4096 if small else 8192
@@ -246,7 +246,7 @@ def _find_packaged_model() -> Path:
 
 
 def request_fields(form: Form, *, full_prompt: bool, by_schema: bool) -> dict[str, Any]:
-    """Return the fields of a request that decode a reply: see :class:`LocalModels`."""
+    """Return the fields of a request that control how a reply is decoded: see :class:`LocalModels`."""
     fields: dict[str, Any] = {} if full_prompt else {**DECODING}
     return {**fields, **constraint(form)} if by_schema else fields
 
@@ -269,7 +269,7 @@ def _count_once(file: Path, changed: int) -> int | None:
 
 
 def waits_for(model: str) -> str | None:
-    """Return the model that has to start first, with its size; None if it runs."""
+    """Return ``model`` with its size, if its server has to start first; None if the server runs."""
     if is_running(model):
         return None
     try:

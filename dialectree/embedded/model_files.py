@@ -1,4 +1,4 @@
-"""Fetch models of the catalogue, or copy a file of the user; both are checked by SHA-256."""
+"""Fetch models of the catalogue, or copy a user's file of one; every file is checked by SHA-256."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def choose_model(name: str) -> CatalogueModel:
 def fetch_model(name: str) -> Path:
     """Return the file of a model of the catalogue; fetch it from the Hub if it is missing.
 
-    An interrupted fetch continues. Raises InputError for an unknown name, and for a file that is
-    not the pinned one, which is deleted; ModelUnavailable if the Hub cannot be reached; DiskFull if
-    the disk is full; MissingPackage without the extra ``embedded``.
+    An interrupted fetch continues. Raises InputError for an unknown name, and if the fetched file is
+    not the pinned one (it is deleted then); ModelUnavailable if the Hub cannot be reached; DiskFull
+    if the disk is full; MissingPackage without the extra ``embedded``.
     """
     model = choose_model(name)
     if (file := find_model(name)) is not None:
@@ -53,7 +53,8 @@ def fetch_model(name: str) -> Path:
 def take_model(name: str, file: Path) -> Path:
     """Copy ``file`` as the file of a model of the catalogue; return the copy.
 
-    Raises InputError for an unknown name or if it is not the pinned file; DiskFull if the disk is full.
+    Raises InputError for an unknown name, or if ``file`` is not the pinned one; DiskFull if the disk
+    is full.
     """
     model = choose_model(name)
     if not file.is_file():
@@ -71,7 +72,7 @@ def take_model(name: str, file: Path) -> Path:
 
 
 def remove_model(name: str) -> int:
-    """Remove a fetched model, whole or in part; return the bytes of a whole one, else 0.
+    """Remove a model's file, even an incomplete one; return the bytes of a complete file, else 0.
 
     Raises InputError for a name that is not in the catalogue.
     """

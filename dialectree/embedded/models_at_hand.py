@@ -26,7 +26,7 @@ class LocalServer(NamedTuple):
 
     @property
     def flags(self) -> str:
-        """Return the flags that make a command use the first model; "" without models."""
+        """Return the flags that make a command use the server's first model; "" without models."""
         if not self.models:
             return ""
         spec = shlex.quote(f"openai:{self.models[0]}")
@@ -80,7 +80,7 @@ _PROVIDERS = {
 def list_specs_with_keys() -> dict[str, str]:
     """Return ``{"OPENAI_API_KEY": "openai:NAME"}`` for each key that is set.
 
-    Return none on a server: its clients see errors, and must not learn the operator's keys.
+    Return no key on a server: its clients see errors, and must not learn which keys the operator has.
     """
     specs: dict[str, str] = {}
     for variable, provider in _PROVIDERS.items():

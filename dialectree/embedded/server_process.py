@@ -1,8 +1,8 @@
 """Serve one model file over OpenAI's API until the standard input ends.
 
 ``dialectree.embedded.engine`` runs this file in a process of its own. It reads the API key from the
-first line of the input and writes the port as its only line of output once the model is ready. The
-input ends with the process that started it, even after kill -9, and this process with it.
+first line of the input and writes the port as its only line of output once the model is ready. If
+the engine's process ends, even by kill -9, the input ends, and so does this process.
 """
 
 from __future__ import annotations

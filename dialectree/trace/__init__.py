@@ -1,1 +1,1 @@
-"""Traces, telemetry, events and what is under way."""
+"""Show debates to others: traces, telemetry, and events that report progress."""

@@ -1,7 +1,7 @@
 """Report the progress of a run in events.
 
-Every run receives its events at once. A host gets them on LangGraph's custom stream, too. The
-program that drives the graph may store them; a node does not know.
+Every run receives its events at once. A host gets them on LangGraph's custom stream, too. A node
+does not know whether the program that runs the graph stores the events.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from dialectree.system.parts import PlugPoint
 Delay = Literal["rate_limit", "retry"]
 """The reason of a pause: the endpoint asks for it, or an attempt failed."""
 Why = Literal["queued", "starting", "asked"] | Delay
-"""The state of a call without a reply: it waits for a slot; it waits until a model's server on this
-machine has started; it was sent; it pauses."""
+"""The state of a call without a reply. ``queued``: it waits for a slot. ``starting``: it waits until a
+model's server on this machine has started. ``asked``: it was sent. A ``Delay``: it pauses."""
 Pause = Callable[[float, Delay, str, int], Awaitable[None]]
-"""Sleeps for some seconds, with reason, fault and number of the next attempt; raises an error that
-ends the run meanwhile."""
+"""Pauses a call. Takes the seconds, the reason, the fault and the number of the next attempt. Raises
+the error, if one ends the run during the pause."""
 
 
 class Tracer(Protocol):
@@ -88,8 +88,8 @@ def tell(
 ) -> None:
     """Report one event at ``node`` of the tree; ``records.Event`` is its schema.
 
-    Raise ValueError for a node outside the debate. An opened node gets its depth and its parent
-    from its id, and the protocol of a debate inside another one.
+    Raise ValueError for a node outside the debate. The event of an opened node gets the node's depth
+    and parent, too. In a debate inside another one, it also gets the protocol of the inner debate.
 
     Args:
         took_s: duration in seconds, for a trace.

@@ -59,7 +59,7 @@ async def _without_outer_tracer(stream: AsyncGenerator[Any]) -> AsyncGenerator[A
 
 
 class RunTracer(LangChainTracer):
-    """Send runs to LangSmith or its client's address, as ``prepare_for_sending`` returns them."""
+    """Send runs to the address of LangSmith's client, as ``prepare_for_sending`` returns them."""
 
     def prepare_for_sending(self, run: Run) -> Run:
         """Return the run to send in place of ``run``."""
@@ -135,7 +135,7 @@ def successor(kind: type[_Tracer], tracer: LangChainTracer) -> _Tracer:
 def with_tracer(
     config: RunnableConfig | None, replace: Callable[[LangChainTracer], LangChainTracer | None]
 ) -> RunnableConfig | None:
-    """Return ``config`` with LangSmith's tracer replaced, or None if it stays or is missing.
+    """Return ``config`` with LangSmith's tracer replaced; None if that tracer stays or is missing.
 
     Args:
         replace: returns the new tracer, or None to keep the current one.

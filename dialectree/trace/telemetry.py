@@ -36,8 +36,8 @@ _OPERATIONS = {"llm": "chat", "retriever": "retrieval", "tool": "execute_tool"}
 def provide() -> None:
     """Give LangSmith's client of this process a provider of spans, unless the program has set one.
 
-    The client takes its provider at its creation. ``langgraph dev`` creates other clients before,
-    which leave LangSmith's own provider behind.
+    The client takes its provider at its creation. ``langgraph dev`` has created other clients before;
+    they have set LangSmith's own provider, which does not count as the program's.
     """
     current_provider = trace.get_tracer_provider()
     current_resource = getattr(current_provider, "resource", None) or Resource({})

@@ -1,4 +1,4 @@
-"""Show a debate in a trace as a tree of questions, with the turns of the speakers at each.
+"""Show a debate in a trace as a tree of questions, with the speakers' turns at each question.
 
 A trace of LangGraph shows every step of every graph. At the start of a protocol's graph,
 :class:`DebateTracer` replaces the LangSmith tracer of the host or of the environment. It leaves
@@ -120,12 +120,12 @@ class _Debate:
     """The data that the tracers of one debate share."""
 
     name: str
-    """The protocol, and the variant: ``TSD``."""
+    """The name of the protocol and its variant, such as ``TSD``."""
     unit: str
     """The name of a node of the tree until its kind is known."""
     redacted: bool
     around: UUID | None = None
-    """The run of the outer debate, if this one is inside another."""
+    """The run of the outer debate, if this debate is inside another one."""
     run_id: str = ""
     root: Run | None = None
     nodes: dict[str, Run] = field(default_factory=dict)
@@ -134,13 +134,13 @@ class _Debate:
 
 
 class DebateTracer(RunTracer):
-    """Send a debate to LangSmith, or to the place where its client sends runs."""
+    """Send a debate to the address of LangSmith's client."""
 
     debate: _Debate
 
     @property
     def ignore_retriever(self) -> bool:
-        """Return True: an event shows the retrieved segments, with ids."""
+        """Return True, to leave out the runs of retrievers: an event shows the segments, with ids."""
         return True
 
     def copy_with_metadata_defaults(self, **defaults: Any) -> DebateTracer:
@@ -303,7 +303,7 @@ class DebateTracer(RunTracer):
     def _settle(self, run: Run, outcome: Mapping[str, Any] | None) -> None:
         """End a node's run with its verdict, or with other data at the end of its debate.
 
-        A second pass may settle it again, with calls in between.
+        A second pass over the tree may settle the same node again, after further calls.
         """
         if outcome is not None or not run.outputs:
             run.outputs = {**(outcome or {"answer": None})}
@@ -347,7 +347,7 @@ class DebateTracer(RunTracer):
         parent: UUID | None = None,
         id: UUID | None = None,
     ) -> Run:
-        """Return a run; without a ``parent`` it belongs under its node of the tree."""
+        """Return a run. A call or a retrieval is put under its node of the tree."""
         about = {**(metadata or {})}
         if run_type != "chain":
             parent = self._node(about.get("tree_node", "0")).id
@@ -369,7 +369,7 @@ class DebateTracer(RunTracer):
         super()._start_trace(run)
 
     def is_sent_once(self, run: Run) -> bool:
-        """Return whether ``run`` is a call to a model, unless spans are sent."""
+        """Return whether ``run`` is a call to a model; False if spans are sent."""
         return run.run_type == "llm" and self.client.otel_exporter is None
 
     def prepare_for_sending(self, run: Run) -> Run:
