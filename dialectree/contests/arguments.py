@@ -18,7 +18,7 @@ _WEIGHED = ("claim", "argument")
 def set_strength(draft: Draft, change: Change) -> None:
     """Set the own strength of an argument or a claim, or clear it, for all its scorers.
 
-    The name of a turn changes the figure of one scorer only.
+    If the change names a turn, only the figure of that turn's scorer changes.
     """
     scorer_turn, strength = draft.turns.get(change.id), change.strength()
     name, _, score_name = change.id.partition("/")
@@ -77,7 +77,7 @@ def weigh(draft: Draft, change: Change) -> None:
 
 
 def _comparing(draft: Draft, met: Comparison) -> Phase:
-    """Return the phase that compared two arguments, in their protocol."""
+    """Return the phase of the arguments' protocol that compared the two."""
     return draft.phases_at(draft.nodes[met.supporter], "winner")[0][1]
 
 
@@ -107,7 +107,7 @@ def _comparison(
 
 
 def _require_weighed_node(draft: Draft, change: Change, name: str) -> Node:
-    """Return the weighed node ``name``; refuse a claim above several trees."""
+    """Return the node ``name``; refuse one that is not weighed, and a claim above several trees."""
     node = _argument(draft, change, name)
     if change.change == "set" and not _scoring(draft, node):
         raise InputError(f"{change.flag}: {name} gets no strength in this debate")
@@ -120,7 +120,7 @@ def _require_weighed_node(draft: Draft, change: Change, name: str) -> Node:
 
 
 def _scoring(draft: Draft, node: Node) -> dict[str, tuple[str, Phase]]:
-    """Return the protocols and their phases that give ``node`` a figure, by its name."""
+    """Return each phase that gives ``node`` a figure, with its protocol, by the name of the figure."""
     return {
         phase.scored: (protocol, phase)
         for protocol, phase in draft.phases_at(node, "score")

@@ -39,7 +39,7 @@ class Draft:
         self.sources = {source["id"]: source for source in record.sources}
         """The sources of the debate by id, including added ones."""
         self.reader = find_reader(settings)
-        """The reader of added sources, in place of ours."""
+        """The reader that the settings name for added sources, in place of ours."""
         self._texts = texts
         """The folder with the texts of the sources."""
         self.nodes = record.tree.nodes
@@ -76,7 +76,7 @@ class Draft:
         self.changes.append(override.words() + remark)
 
     def take_back(self, override: Override, words: str) -> None:
-        """Undo ``override`` and what was added to a person's ruling."""
+        """Undo ``override``; if it is a person's ruling, undo the changes of its texts, too."""
         self._once(override)
         del self.overrides[override.key()]
         self.changes.append(words)
@@ -92,11 +92,11 @@ class Draft:
         self._taken_up[override.key()] = override
 
     def find(self, name: str, kind: str) -> Override | None:
-        """Return the override of ``name`` as a whole; ``kind`` is its kind, or ``out``."""
+        """Return the override of ``name`` as a whole, or None; the ``kind`` of a drop is ``out``."""
         return self.overrides.get((name, "", kind))
 
     def list_changed_nodes(self) -> set[str]:
-        """Return the nodes at which this contest changes something; sources change all rulings."""
+        """Return the nodes at which this contest changes something; a changed source changes all rulings."""
         nodes = {turn.node for override in self._taken_up.values() for turn in override.spots}
         return nodes | {*self.rulings} if self._changes_sources() else nodes
 
@@ -223,7 +223,7 @@ class Draft:
     def _say_segment(self, change: Change, text: str | None) -> None:
         """Give a segment another text, or drop it.
 
-        If a segment is replaced more than once, ``before`` is the paper's own text.
+        If a segment is replaced again, ``before`` in the override stays the paper's own text.
         """
         name = change.id
         self.require_not_dropped(change, name)
@@ -257,7 +257,7 @@ class Draft:
         self.take_back(override, f"{name} restored")
 
     def _names(self, override: Override) -> list[str]:
-        """Return the names of an override for a person: the turn, or the replaced text."""
+        """Return the names by which a person may restore an override: the turn's, or the replaced text's."""
         if override.what == "voided":
             argument, _, other_argument = override.id.partition(":")
             return [override.id, f"{other_argument}:{argument}"]
@@ -328,12 +328,12 @@ class Draft:
         ]
 
     def phase_of(self, turn: Turn) -> Phase | None:
-        """Return the phase that its protocol declares for ``turn``."""
+        """Return the phase that the turn's protocol declares for ``turn``."""
         protocol = self._protocols.get(turn.protocol)
         return protocol.phase(turn.role, turn.phase) if protocol is not None else None
 
     def judges(self, protocol: str, phase: Phase) -> list[str]:
-        """Return the judges of ``phase``, by the speakers' names; one judge without a jury."""
+        """Return the names of the judges of ``phase``; without a jury there is one judge."""
         speaker_lists = [[""]] if phase.judges is None else phase.judges(self.settings_of(protocol))
         return [name or phase.role for names in speaker_lists for name in names]
 
@@ -372,7 +372,7 @@ _NEEDS = {
     "void": ("winner",),
     "add": ("inserts",),
 }
-"""The fields of a phase, by change; a phase needs one of them for the change."""
+"""The fields of a phase that make a change possible, by change; one of the fields is enough."""
 
 
 def _has_phase_for(change: str, phases: Iterable[Phase]) -> bool:

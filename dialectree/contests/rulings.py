@@ -1,4 +1,4 @@
-"""Change the ruling of a judge, a model or a person."""
+"""Change the ruling of a judge; the judge is a model or a person."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class _JudgeRulings(NamedTuple):
     turns: list[Turn]
     """The rulings of the last round, in order."""
     judge_turn: Turn | None
-    """The ruling of one judge that the change names."""
+    """The ruling that the change names, if it names a single judge's."""
 
     @property
     def protocol(self) -> str:
-        """The protocol of the judges; a debate inside may have ruled at the same node."""
+        """The protocol of the judges; it may be that of a debate inside the run's own debate."""
         return self.turns[0].protocol
 
     def find_spots(self, draft: Draft) -> dict[str, Turn]:
@@ -196,7 +196,7 @@ def labels(record: RunRecord, node: Node) -> dict[str, str]:
 def _rests_on(draft: Draft, debate: str, changed: str) -> bool:
     """Return whether the ruling of ``debate`` may depend on a change at ``changed``.
 
-    The winner of a round goes into the next one.
+    Rulings of later rounds depend on the change: the winner of a round takes part in the next round.
     """
     nodes = draft.nodes
     if debate == changed or debate not in nodes or changed not in nodes:

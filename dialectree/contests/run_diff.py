@@ -70,7 +70,7 @@ def difference(old: RunRecord, new: RunRecord) -> Difference:
 def _describe_changed_inputs(old: RunRecord, new: RunRecord) -> Iterator[str]:
     """Yield the differences of the inputs, in words: ``seed 1 instead of 0``.
 
-    For two different methods, compare only names that both know.
+    For two different methods, compare only inputs and settings that both methods have.
     """
     facts = [
         ({"method": record.method}, _plain(record.input), record.models, view.settings(record))

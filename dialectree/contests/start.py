@@ -1,6 +1,6 @@
 """Begin the contest of a run: a new run that starts with the journal of the contested one.
 
-The journal answers calls with an unchanged request for nothing; only the other calls are made. The
+The journal answers calls with an unchanged request at no cost; only the other calls are made. The
 record stores people's changes, by their place in the debate; journals and caches never contain
 them.
 """
@@ -51,7 +51,7 @@ def start(
 ) -> RunHandle:
     """Begin a new run under ``runs`` with ``wishes`` applied in order.
 
-    ``call_settings`` are settings for the calls that it costs (models, limits). A live model is not
+    ``call_settings`` are settings for the calls to be made (models, limits). A live model is not
     stored with a run, and a stranger's address is not used. If a model cannot be asked, the contest
     is first tried in a temporary folder. ``into`` replaces ``runs`` for a contest that is a trial.
 
@@ -104,9 +104,9 @@ class _Callers(NamedTuple):
 
     context: ProtocolSettings
     specs: Mapping[str, Spec]
-    """By role; empty if the contest asks no model."""
+    """The model of each role; empty if the contest asks no model."""
     refusal: DialectreeError | None = None
-    """The reason why none of them can be asked."""
+    """The reason why no model can be asked."""
 
 
 def _find_callers(
@@ -187,7 +187,7 @@ def _take_up(draft: Draft, change: Change) -> None:
 
 
 def _numbers_alone(old: RunRecord, draft: Draft, calls: Sequence[Call]) -> bool:
-    """Return whether arithmetic gives the verdict, and each inserted argument was judged before."""
+    """Return whether arithmetic alone gives the verdict; inserted arguments must have been judged before."""
     weighed = old.get_declaration().outcome == "probability"
     numbers = all(
         override.what in ("set", "flipped", "voided") or override.of_argument()

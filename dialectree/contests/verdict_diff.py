@@ -178,7 +178,7 @@ def _size(move: Moved) -> float:
 
 
 def _step(before: float | None, after: float | None) -> str:
-    """``from 0.41 to 0.50``."""
+    """Return the step from one number to another in words: ``from 0.41 to 0.50``."""
     return "from {} to {}".format(*format_change(before, after, "none"))
 
 

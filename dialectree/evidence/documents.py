@@ -1,7 +1,7 @@
 """The sources of a run: read before it begins, stored in its folder, compared before a resume.
 
-A graph takes a list of sources. Their texts are in the cache, by digest, and in the folder of the
-run, which is enough to resume the run.
+A graph takes a list of sources. The texts of the sources are in the cache, by digest, and in the
+folder of the run. This folder is enough to resume the run.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def _without(folder: str, line: str) -> str:
 
 
 def _remember(documents: Iterable[Document]) -> None:
-    """Keep the documents in memory that the cache could not store."""
+    """Keep in memory those documents that the cache could not store."""
     from dialectree.retrieval.sources import documents_folder, find_document_file
 
     uncached_documents = (
@@ -269,7 +269,7 @@ def keep_sent(owner: str, sources: Iterable[Any], runs: Path) -> None:
 def require_own(owner: str, sources: Any, runs: Path, at: Path | None = None) -> None:
     """Raise InputError for the digest of a document that the client ``owner`` never sent.
 
-    The documents of its own runs in the folder ``runs`` are allowed, too; ``at`` has the documents
+    Documents of the client's own runs in the folder ``runs`` are allowed, too; ``at`` has the documents
     of the current run. The error hides whether another client has the document.
     """
     entries = sources if isinstance(sources, list | tuple) else [sources]
@@ -344,9 +344,9 @@ def _link_texts(texts: Iterable[Path | Document], folder: Path) -> None:
 
 
 def require_unchanged(record: RunRecord, reader: object = None) -> None:
-    """Raise InputError, with their names, for files that have changed since the run began.
+    """Raise InputError, with the names of the files, if files have changed since the run began.
 
-    A missing file is fine: the folder has its text. A contest has its own texts.
+    A missing file is no error, because the run's folder has its text. A contest is not checked.
     """
     if record.contest is not None:
         return

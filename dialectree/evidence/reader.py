@@ -1,8 +1,8 @@
 """Put sentences of the sources into a question to a model, and read the points of its reply.
 
-A speaker cites sentences by closed names, and the program writes their words: so a citation cannot
-be false. Names (``e1``, ``e2`` ...) are given in the order in which sentences came into the pool.
-A sentence that a person drops leaves its name empty, and the other names stay.
+A speaker cites sentences by names from a closed list, and the program adds the words, so that no
+citation is false. Names (``e1``, ``e2`` ...) follow the order in which sentences came into the pool.
+If a person drops a sentence, its name stays without a text, and the other names do not change.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Reply = TypeVar("Reply", bound=BaseModel)
 POINT_TOKENS, NAME_TOKENS = 110, 60
 """Tokens that a point, and a list of names, may take in a reply."""
 LONG = 40
-"""From this many characters on, the text of a turn is found within a line, too."""
+"""A turn's text of at least so many characters is recognised even if other words follow on its line."""
 WITHDRAWN = "[withdrawn: it rests on no evidence]"
 
 _Point = Annotated[str, Field(min_length=1, max_length=400)]
@@ -78,7 +78,7 @@ _OF_MANY = (
     _derive(CitingItem, evidence=_POINTS_OF_MANY),
     _derive(Resting, rests_on=Annotated[list[_OneOfMany], Field(max_length=8)]),
 )
-"""The classes in which a speaker, an entry of a reply and a ruling cite one of many sentences."""
+"""Variants of Citing, CitingItem and Resting that can name more sentences than ``SENTENCES``."""
 
 
 # The evidence of a debate
@@ -113,7 +113,7 @@ class Slot(NamedTuple):
     id: str
     text: str | None
     where: str
-    """Title of its source and page, for readers."""
+    """Title and page of the sentence's source, for readers."""
 
 
 @dataclass
@@ -146,7 +146,7 @@ class StepEvidence:
     """The citations of parallel turns in this step, by place."""
 
     async def keep(self, spot: Spot, citations: Citations) -> list[str]:
-        """Store the citations of a place; return notes for readers, a line each."""
+        """Store the citations of the turn at ``spot``; return notes for readers, one line each."""
         if citations.ground:
             self.evidence_by_spot[spot] = citations.ground
         notes = [*citations.notes]
@@ -244,7 +244,7 @@ class StepEvidence:
         return [slot for id, slot in slots_by_id.items() if id in cited_ids]
 
     def under(self, user: str) -> str:
-        """Put the points of each statement in ``user`` under it."""
+        """Return ``user`` with the points of each statement added below that statement."""
         at = 0
         for statement in self.heard(user):
             if (span := _place(user, statement, at) or _place(user, statement, 0)) is None:
@@ -264,7 +264,7 @@ class StepEvidence:
         return user
 
     def _lines(self, statement: TextWithPoints) -> list[str]:
-        """Return a line for each point, with the names of its sentences if these are shown."""
+        """Return a line for each point, with the names of its sentences if the sentences are shown."""
         slots_by_id, numbers = self._list_remaining_sentences(), self.numbers()
         lines: list[str] = []
         for point in self.points(statement):
@@ -303,7 +303,7 @@ MARKS = {
 
 
 def _place(text: str, statement: TextWithPoints, at: int) -> tuple[int, int] | None:
-    """Return start and end of a statement in a rendered ``text``: whole lines, or a long text."""
+    """Return start and end of a statement in a rendered ``text``; only a long one may end within a line."""
     words = escape_tags(statement["text"])
     for form in dict.fromkeys((words, " ".join(words.split()))):
         start = text.find(form, at) if form else -1
@@ -427,7 +427,7 @@ def _parts(slots: Iterable[Slot]) -> list[dict[str, Any]]:
 
 @cache
 def form_of(reply: type[BaseModel], mode: Mode, of: str, *, many: bool = False) -> type[BaseModel]:
-    """Return the class of the reply with its citations before its own fields.
+    """Return the class of a full reply: the fields for citations, then the fields of ``reply``.
 
     ``many`` offers more names of sentences than :data:`~dialectree.models.asking.SENTENCES`.
     """
@@ -473,7 +473,7 @@ def _rests_on(full_reply: Any) -> list[str]:
 
 
 def _unshown(full_reply: BaseModel, here: StepEvidence, slots_by_name: Mapping[str, Slot]) -> str:
-    """Return the names in a reply that were not shown, for a message; "" if there are none."""
+    """Return the names in a reply that were not shown, for a message; "" if all were shown."""
     cited_names: list[str] = []
     if here.mode == "cited":
         cited_names = _rests_on(full_reply)
@@ -498,7 +498,7 @@ def _wrong(points: Iterable[Point], words: Mapping[str, str | None]) -> Iterator
 def _collect_points(
     full_reply: BaseModel, of: str, slots_by_name: Mapping[str, Slot], spot: Spot
 ) -> tuple[list[TextWithPoints], list[Point]]:
-    """Return the texts of a reply with their points, by permanent ids, and all points."""
+    """Return the texts of a reply, each with its points, and all points; points have permanent ids."""
     statements: list[TextWithPoints] = []
     all_points: list[Point] = []
     place = "|".join(map(str, spot))

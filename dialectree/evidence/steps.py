@@ -1,6 +1,6 @@
 """Retrieve, read, check and cite the user's documents in the steps of a debate.
 
-The part ``evidence`` of :mod:`dialectree.flow.grounding`.
+This module is the part ``evidence`` that :mod:`dialectree.flow.grounding` declares.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ async def retrieve(
 ) -> dict[str, Any]:
     """Retrieve segments for ``query_texts`` and the queries of speakers, without asking a model.
 
-    Without ``query_texts``, the grounds of the children are the pool.
+    Without ``query_texts``, the grounds of the child nodes become the pool.
     """
     evidence, run = read_state("evidence") or {}, run_of(runtime)
     node = str(_field(state, "id") or root())
@@ -242,7 +242,10 @@ async def check_points(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
 async def add_grounds(
     verdict: dict[str, Any], runtime: Runtime[Any], context: GroundedSettings, sources: Sources
 ) -> dict[str, Any]:
-    """Return a verdict with the sentences that it rests on; without any, it may be unresolved."""
+    """Return ``verdict`` with the sentences that it rests on.
+
+    Without such a sentence it becomes unresolved, unless the settings allow arguing from memory.
+    """
     run, ground = run_of(runtime), (read_state("evidence") or {}).get(root(), {})
     material, changed = await material_of(sources, context, run), run.overrides.evidence()
     grounds = [*_grounds(resting(ground), material, changed)]
