@@ -75,7 +75,7 @@ def _add(draft: Draft, change: Change) -> None:
 
 
 def _take_out(draft: Draft, change: Change, added: Override) -> None:
-    """Remove an added source, with the changes in it."""
+    """Remove an added source, and undo the changes of its segments."""
     last = [*draft.sources][-1]
     if added.id != last:
         raise InputError(f"{change.flag}: {last} was added after it; restore that first")

@@ -46,7 +46,7 @@ _LONGEST = 100
 def read_given(
     raw_sources: Any, reading: WatchReading | None = None, reader: object = None
 ) -> list[JsonValue]:
-    """Return ``raw_sources`` in the form that a graph takes; put their texts into the cache; blocks.
+    """Return ``raw_sources`` in a graph's form, and put their texts into the cache. This call blocks.
 
     Reads files, folders and texts: ``{"name": "notes.md", "text": "..."}``, or a file's content in
     ``base64``. Sources in a graph's form stay unchanged. The ``notices`` of the first source name

@@ -433,7 +433,7 @@ class ModelRequest:
     shared: int = 0
     """Characters at the start of the user message that other calls share."""
     prompt_form: PromptForm = "full"
-    """The form of the prompt: whole, or for smaller models."""
+    """The form of the prompt: the full prompt, or a form for smaller models."""
     medium: Wording | None = None
     """The question worded for models of medium size; None if the run uses no such model."""
     sentence_names: tuple[str, ...] = ()

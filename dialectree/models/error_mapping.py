@@ -43,7 +43,7 @@ class UnreadableReply(Exception):
 
 
 class ErrorReply(Exception):
-    """The endpoint answered with an error inside a 200."""
+    """The endpoint answered with status 200, but the body is an error."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.words)
@@ -55,7 +55,7 @@ class OversizedBody(Exception):
 
 
 class ForeignFailure(Exception):
-    """A chat model of another library raised the error that is the cause of this one."""
+    """A chat model of another library raised an error, which is the cause of this exception."""
 
 
 Kind = Literal[
@@ -67,12 +67,12 @@ Kind = Literal[
 class MappedError(NamedTuple):
     """Meaning of an error for a call.
 
-    ``again``: the failure may pass. ``late``: no reply came in time. ``page``: a web page; it may
-    pass, or the address may be wrong. ``wait``: the endpoint asks for patience. ``down``: the server fails
-    (5xx). ``lost``: no connection. ``broken``: the connection broke. ``foreign``: the answer is
-    not HTTP. ``part``: a part of the request is refused. ``unusable``: the endpoint threw the
-    model's reply away; the next reply may be valid. ``hopeless``: this call fails for good, others
-    may succeed.
+    ``again``: the failure may pass. ``late``: no reply came in time. ``page``: a web page came; the
+    failure may pass, or the address may be wrong. ``wait``: the endpoint asks for patience.
+    ``down``: the server fails (5xx). ``lost``: no connection. ``broken``: the connection broke.
+    ``foreign``: the answer is not HTTP. ``part``: a part of the request is refused. ``unusable``:
+    the endpoint threw the model's reply away; the next reply may be valid. ``hopeless``: this call
+    fails for good, others may succeed.
     """
 
     kind: Kind
@@ -131,7 +131,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _message(causes: list[BaseException]) -> str:
-    """Return the most specific message: openai wraps it in general sentences."""
+    """Return the most specific message: the package openai wraps this message in general sentences."""
     if isinstance(causes[0], openai.APIConnectionError):
         causes = [cause for cause in causes if isinstance(cause, aiohttp.ClientError)] or causes[-1:]
     first = causes[0]

@@ -55,7 +55,7 @@ class Overrides:
         """Return the override at ``place``, with its reply merged from all overrides there.
 
         The parts of a dropped node are dropped, too. An override does not apply to a speaker who
-        now defends another position there.
+        now defends another position at ``place``.
         """
         if (
             self._nodes
