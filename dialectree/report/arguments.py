@@ -19,9 +19,9 @@ class NodeFigure(NamedTuple):
     name: str
     value: float
     reckoned: bool = False
-    """True if it is computed from the scores before it."""
+    """True if the score is computed from the scores before it."""
     outcome: bool = False
-    """True if it is the outcome of the whole tree."""
+    """True if the score is the outcome of the whole tree."""
 
 
 def weighs(node: Node) -> bool:
@@ -30,9 +30,9 @@ def weighs(node: Node) -> bool:
 
 
 def by_strength(record: RunRecord | None, node: Node) -> bool:
-    """Return whether the strength of ``node`` is its outcome.
+    """Return whether the outcome of ``node`` is its strength, not a verdict.
 
-    A claim at a leaf of another tree has its own verdict.
+    A claim at a leaf of another protocol's tree has a verdict.
     """
     if node.kind != "claim":
         return node.kind == "argument"
@@ -53,7 +53,7 @@ def figures(record: RunRecord | None, node: Node) -> list[NodeFigure]:
 
 
 def _figure(node: Node, name: str, value: float, score: Score | None) -> NodeFigure:
-    """Return a score with its declared sign and meaning, or else with its name."""
+    """Return a score with its declared sign and meaning. An undeclared score has its name as sign."""
     if score is None:
         return NodeFigure(label(name), "", value, reckoned=True)
     at_root = node.parent is None or node.kind == "claim"
@@ -92,13 +92,13 @@ def standing(record: RunRecord | None, node: Node) -> str:
 
 
 def remark(record: RunRecord | None, node: Node) -> str:
-    """Return whether a person added an argument, and why it does not count."""
+    """Return whether a person added an argument and, if it does not count, why."""
     added = "added by a person" if node.added else ""
     return "; ".join(part for part in (added, standing(record, node)) if part)
 
 
 def _out(record: RunRecord | None, node: Node) -> str:
-    """Return why an argument itself does not count; empty if it does."""
+    """Return why an argument does not count, apart from the arguments above it; empty if it counts."""
     if node.dropped:
         return "dropped by a person"
     if node.status == "missing":
@@ -110,7 +110,7 @@ def _out(record: RunRecord | None, node: Node) -> str:
 
 
 def _setting(record: RunRecord | None, name: str) -> JsonValue:
-    """Return a setting of the run or of a protocol inside it, or None."""
+    """Return a setting of the run, or else of a protocol inside the run; None if neither has it."""
     protocol_settings = words.settings_of(record) if record is not None else []
     return next((settings[name] for _, settings in protocol_settings if name in settings), None)
 
@@ -121,7 +121,7 @@ def _parent(record: RunRecord | None, node: Node) -> Node | None:
 
 
 def verb(winner: str, turned: bool = False) -> str:
-    """Return how a comparison ended for the supporter, or with ``turned`` for the attacker."""
+    """Return ``beat``, ``lost to`` or ``tied with`` for the supporter; with ``turned``, for the attacker."""
     return {"support": _ENDS[turned], "attack": _ENDS[not turned]}.get(winner.lower(), "tied with")
 
 
@@ -133,7 +133,7 @@ _CONTESTED = {
 
 
 def remarks(node: Node, met: Comparison) -> list[str]:
-    """Return which of two arguments was shown first, and what a person changed."""
+    """Return remarks on a comparison: which argument was shown first, and what a person changed."""
     both = {c.order for c in node.comparisons} == {"support_first", "attack_first"}
     turned = met.order == "attack_first"
     first = [f"{_order_as_shown(met)[0]} shown first"] if both or turned else []
@@ -167,7 +167,7 @@ def roots(record: RunRecord) -> list[Node]:
 
 
 def reckoning(record: RunRecord) -> list[str]:
-    """Return how the tree was weighed, as its protocol declares."""
+    """Return how the strengths in the tree were computed, in the words of its protocol."""
     nodes, look = record.tree.nodes.values(), words.look(record)
     if not any(node.kind == "argument" or (node.parent and node.scores) for node in nodes):
         return []
@@ -175,7 +175,7 @@ def reckoning(record: RunRecord) -> list[str]:
 
 
 def signs(record: RunRecord) -> str:
-    """Return what the signs of the scores mean; empty if all nodes lack the first score."""
+    """Return what the signs of the scores mean; empty if no node has the first declared score."""
     look = words.look(record)
     first = next(iter(look.scores), "")
     return look.signs if any(first in node.scores for node in record.tree.nodes.values()) else ""

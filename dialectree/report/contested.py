@@ -15,7 +15,7 @@ class Changed(NamedTuple):
     """A text, a strength or a verdict before and after a contest."""
 
     node: str
-    """The id of its tree node; empty for a text of a person."""
+    """The id of the node that changed; empty for a text that a person replaced."""
     title: str
     before: str
     after: str
@@ -35,7 +35,7 @@ def texts(contest: Contest) -> list[Changed]:
 
 
 def list_changes_without_text(contest: Contest) -> list[str]:
-    """Return the changes that have no text, such as a change that was undone."""
+    """Return the changes that :func:`texts` does not list, such as a change that was undone."""
     titles = {text.title for text in texts(contest)}
     return [change for change in contest.changes if change not in titles]
 
@@ -50,7 +50,7 @@ def _text(change: Override, text: str | None) -> str:
 
 
 def verdicts(contest: Contest) -> tuple[str, str]:
-    """Return the run's verdict before and after."""
+    """Return the run's verdict before and after the contest."""
     if contest.verdict_before is None:
         labels = (NOT_DETERMINED if of is None else str(of > 0.5) for of in (contest.before, contest.after))
         before, after = (
@@ -63,7 +63,7 @@ def verdicts(contest: Contest) -> tuple[str, str]:
 
 
 def standings(before: Verdict | None, after: Verdict | None) -> tuple[str, str]:
-    """Return both verdicts, as ``B: plant materials (0.80)``; without figures if both lack one."""
+    """Return two verdicts, as ``B: plant materials (0.80)``; without figures if both lack a confidence."""
     rated = any(of is not None and of.confidence is not None for of in (before, after))
     return _standing(before, rated=rated), _standing(after, rated=rated)
 
@@ -101,7 +101,7 @@ def format_moved_nodes(moved: Sequence[Moved], *, weighed: bool) -> Iterator[tup
 
 
 def changes(record: RunRecord) -> list[str]:
-    """Return lines on the reason for a contest and on the verdicts that it moved."""
+    """Return what moved the verdict or why it stayed, then a line for each node that moved."""
     why = [record.contest.why] if record.contest is not None and record.contest.why else []
     return [*why, *map(step, steps(record))]
 
@@ -120,7 +120,7 @@ def anew(record: RunRecord) -> str:
 
 
 def tag(record: RunRecord, node: Node, turn: Turn) -> str:
-    """Return ``0.1/A2`` and what a person changed; empty for a turn that cannot be contested."""
+    """Return ``0.1/A2`` and how a person changed the turn; empty if the turn cannot be contested."""
     name = turns.find_contestable_name(record, node, turn)
     for change in reversed(record.contest.overrides) if record.contest is not None else []:
         if any(spot.spot() == turn.spot() for spot in change.spots):

@@ -1,4 +1,4 @@
-"""Show two speakers who face each other phase by phase, and the rulings on them."""
+"""Show the debate of two speakers who face each other, phase by phase, and the rulings on it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Error(BaseModel):
     quote: str
     fault: str
     occurs: bool = True
-    """False for a quotation that the opponent never wrote."""
+    """False if the opponent never wrote the words in ``quote``."""
 
 
 class _Reply(BaseModel):
@@ -51,7 +51,7 @@ class Side(NamedTuple):
     speaker: str
     """The name in ``Turn.speaker``."""
     letter: str
-    """The answer's letter; empty if it has none."""
+    """The letter of the answer; empty for an answer without a letter."""
     answer: str
     percent: float | None
     """The confidence in its answer that the side disclosed, as a share of 1."""
@@ -59,12 +59,12 @@ class Side(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the letter that the side defends, or else its speaker."""
+        """Return the letter that the side defends, or else the speaker's name."""
         return self.letter or self.speaker
 
     @property
     def candidate(self) -> str:
-        """Return ``B: plant materials``."""
+        """Return the answer with its letter: ``B: plant materials``."""
         return f"{self.letter}: {self.answer}" if self.letter else self.answer
 
 
@@ -73,7 +73,7 @@ class Column(NamedTuple):
 
     speaker: Side
     holder: Side
-    """The opponent if the sides are switched, else the speaker itself."""
+    """The side whose answer is defended: the opponent if the sides are switched, else the speaker."""
     turns: list[Turn]
 
     @property
@@ -96,10 +96,10 @@ class JudgeRuling(NamedTuple):
 
     turn: Turn
     counts: bool
-    """False if the judge was asked again after it."""
+    """False if the judge was asked again after this ruling."""
     reply: _Reply
     holder: Side | None
-    """The side that defends the ruling's letter."""
+    """The side that defends the letter in the ruling; None if neither side does."""
 
     @property
     def title(self) -> str:
@@ -115,7 +115,7 @@ class JudgeRuling(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """Return False if the answer is not the text of its letter."""
+        """Return whether the ruling's answer is the text of the ruling's letter."""
         return self.turn.names != "" or self.reply.answer == self.reply.label
 
 
@@ -131,7 +131,7 @@ class Exchange(NamedTuple):
 
     @property
     def split(self) -> bool:
-        """Return whether two readings of one judge name different letters."""
+        """Return whether two rulings of one judge, such as with the sides swapped, differ in the letter."""
         ruled = {(ruling.judge, ruling.reply.label) for ruling in self.rulings if ruling.counts}
         return len(ruled) > len({judge for judge, _ in ruled})
 
@@ -143,7 +143,7 @@ class Exchange(NamedTuple):
 
     @property
     def votes(self) -> str:
-        """Return ``2 × plant materials, 1 × animal products``."""
+        """Return how often each direct answer was given: ``2 × plant materials, 1 × animal products``."""
         answers = Counter(_reply(turn).answer or "–" for turn in self.samples)
         return ", ".join(f"{number} × {answer}" for answer, number in answers.most_common())
 
@@ -164,7 +164,7 @@ def parts(record: RunRecord, node: Node) -> list[Stage | Exchange]:
 
 
 def _two_sided(record: RunRecord) -> set[str]:
-    """Return the phases in which two speakers face each other in a two-sided debate."""
+    """Return the phases that only protocols with the view ``two_sided`` declare."""
     phases: dict[bool, set[str]] = {True: set(), False: set()}
     for declaration in record.declared.values():
         phases[declaration.view == "two_sided"].update(declaration.order.phases)
@@ -232,18 +232,18 @@ def _ruling(turn: Turn, sides: Sequence[Side], rulings: Sequence[Turn]) -> Judge
 
 
 def errors(turn: Turn) -> list[Error]:
-    """Return the errors that a reply locates."""
+    """Return the errors that a reply finds in the opponent's words."""
     return _reply(turn).errors or []
 
 
 def share(turn: Turn) -> float | None:
-    """Return the percent that a reply disclosed, as a share of 1."""
+    """Return the confidence that a reply disclosed in percent, as a share of 1."""
     percent = _reply(turn).percent
     return None if percent is None else percent / 100
 
 
 def rest(turn: Turn, node: Node, column: Column | None = None) -> list[ReplyLine]:
-    """Return the reply's other fields, without an answer that repeats the side's."""
+    """Return the fields of a reply that have no special form. An answer equal to the side's is left out."""
     field_names = {"errors", "percent"}
     if turn.fields.keys() >= _RULING:
         field_names |= _RULING
@@ -259,7 +259,7 @@ class Option(NamedTuple):
     letter: str
     text: str
     remarks: list[str]
-    """``debated``, ``the answer``, ``known to be right``."""
+    """What is known of the option: ``debated``, ``the answer``, ``known to be right``."""
 
 
 def _options(record: RunRecord) -> list[tuple[str, str]]:
@@ -288,7 +288,7 @@ def options(record: RunRecord) -> list[Option]:
 
 
 def format_opposing_candidates(record: RunRecord, node: Node) -> str:
-    """Return ``B: plants, against C: oil``; empty without a debate."""
+    """Return the answers of both sides: ``B: plants, against C: oil``; empty without a debate."""
     debates = exchanges(record, node)
     return ", against ".join(side.candidate for side in debates[-1].sides) if debates else ""
 

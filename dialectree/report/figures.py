@@ -15,7 +15,7 @@ _DIGITS = 17
 
 
 def format_share(value: float | None) -> str:
-    """Return a confidence as ``text.figure`` does, or ``not determined``."""
+    """Return a confidence as ``text.figure`` writes it; None is ``not determined``."""
     return figure(value, NOT_DETERMINED)
 
 

@@ -1,4 +1,4 @@
-"""Show how a debate uses the user's sources: points, sentences, marks, what was left out."""
+"""Show how a debate uses the user's sources: cited sentences, a checker's marks, what was left out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MARKS = {"yes": "Borne out", "no": "Not borne out", "contradicts": "Contradicted
 
 
 class EvidenceUse:
-    """The evidence retrieved from a run's sources, its citations and how they were checked."""
+    """The evidence retrieved from a run's sources, the points that cite it and the marks on them."""
 
     def __init__(self, record: RunRecord) -> None:
         self._segments, self._nodes = record.tree.segments, record.tree.nodes
@@ -27,7 +27,7 @@ class EvidenceUse:
         self._cited: set[str] = set()
         """The ids of the cited segments."""
         self._points: dict[str, set[str]] = defaultdict(set)
-        """The ids of the points by the source that they cite."""
+        """For each source, the ids of the points that cite it."""
         for turn in turns:
             for point in turn.evidence:
                 for id in point.sentences:
@@ -38,9 +38,9 @@ class EvidenceUse:
         self._dropped = {override.id for override in overrides if override.what == "dropped"}
 
     def count_shown(self) -> tuple[int, int]:
-        """Return how many sentences of the sources debaters are shown, and how many there are.
+        """Return how many sentences debaters are shown, and how many the sources have in all.
 
-        Both are 0 for a run that did not count them.
+        Both numbers are 0 for a run that did not count sentences.
         """
         searches = [search for node in self._nodes.values() for search in node.retrievals]
         segment_ids = {id for search in searches for id in search.shown}
@@ -50,7 +50,7 @@ class EvidenceUse:
         return sum(len(segment.sentences) for segment in segments), total
 
     def sources(self) -> Iterator[tuple[str, str, str]]:
-        """Yield id, name and use of each source, then the number of sources with nothing retrieved."""
+        """Yield id, name and use of each used source, a row on all sources, and a row on unused sources."""
         silent = 0
         for id, (name, title) in self._sources.items():
             of = [segment_id for segment_id in self._segments if segment_id.partition(":")[0] == id]
@@ -80,9 +80,9 @@ class EvidenceUse:
         return f"{segment.source}{page}", segment.text[start:end]
 
     def points(self, turn: Turn) -> list[ReplyLine]:
-        """Return the points of a turn with their sentences and marks, and a ruling's citations.
+        """Return the points of a turn with cited sentences and marks, or the sentences that a ruling cites.
 
-        For a checker's turn: how many points got each mark.
+        For a checker's turn, return how many points got each mark.
         """
         counts = Counter(_mark(point_mark) for point_mark in _marks(turn))
         lines = [ReplyLine(0, mark, count(times, "point")) for mark, times in counts.items()]
@@ -91,7 +91,7 @@ class EvidenceUse:
         return [*lines, *self._list_quotations(1, turn.rests_on)]
 
     def list_argument_points(self, node: Node) -> list[ReplyLine]:
-        """Return the points of an argument that was an item of a reply at its parent."""
+        """Return the points of the argument ``node``, from the reply at its parent that proposed it."""
         parent = self._nodes.get(node.parent or "")
         return [
             *self._evidence(
@@ -142,7 +142,7 @@ class EvidenceUse:
 
 
 def _sources(record: RunRecord) -> dict[str, tuple[str, str]]:
-    """Return name and title of the sources by id, including those that only a retriever found."""
+    """Return name and title of the sources by id, including sources that only a retriever found."""
     sources, segments = record.input.get("sources"), record.tree.segments.values()
     names_by_id = {
         str(source["id"]): (str(source.get("name", source["id"])), str(source.get("title", "")))
@@ -165,7 +165,7 @@ def _items(turn: Turn, number: int) -> Iterator[JsonValue]:
 
 
 def _marks(turn: Turn) -> list[Mapping[str, JsonValue]]:
-    """Return the marks of a checker's turn on points."""
+    """Return the marks that a checker's turn gives to points; empty for any other turn."""
     marks = turn.fields.get("marks") if turn.role == "checker" else None
     mark_list = marks if isinstance(marks, list) else []
     return [mark for mark in mark_list if isinstance(mark, dict) and "point" in mark]

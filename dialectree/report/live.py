@@ -22,7 +22,7 @@ _FRAMES_A_SECOND = 4
 class LiveProgress(Lines):
     """Draw a line with a run's progress, and below it as much of the last turn as fits.
 
-    At the end both disappear, because the result follows. Failures and long waits stay, as
+    At the end the line and the turn disappear, because the result follows. Failures and long waits stay, as
     :class:`Lines` prints them.
 
     Args:
@@ -78,7 +78,7 @@ class LiveProgress(Lines):
             self._live = None
 
     def frame(self) -> RenderableType:
-        """Return the current drawing, which is lower than the screen."""
+        """Return what is drawn now, in fewer lines than the screen has."""
         progress, room = self._progress, max(self._console.height - 3, 1)
         waiting = len(progress.waiting)
         parts = [
@@ -97,7 +97,7 @@ class LiveProgress(Lines):
         return Group(head, *lines, Text())  # typed text, such as ^C, gets its own line
 
     def _count_calls(self) -> str:
-        """Return ``12 of about 31 calls``; ``12 calls`` if the number is unknown or exceeded."""
+        """Return ``12 of about 31 calls``; ``12 calls`` if the expected number is unknown or exceeded."""
         calls, expected = self._progress.calls, self._progress.expected
         if expected is None or calls > expected[1]:
             return count(calls, "call")

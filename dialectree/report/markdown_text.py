@@ -17,12 +17,12 @@ _ENTITIES = {ord(char): f"&#{ord(char)};" for char in "[]{}|~`\\$^="}
 _ENTITIES |= {ord("<"): "&lt;", ord(">"): "&gt;", ord("&"): "&amp;"}
 _ENTITIES |= {ord(char): f"\\{char}" for char in "*_#"}
 BREAKER = "\u2060"
-"""A word joiner: it is invisible, and it ends an address or a mention."""
+"""A word joiner, which is invisible: no address or mention continues across it."""
 _LINKS = re.compile(
     r"(?<=:)(?=//)|(?<=@)(?=[^\W\d]|\w+[.-])|(?<=www)(?=\.)|(?<=mailto)(?=:)|(?<=xmpp)(?=:)", re.IGNORECASE
 )
 _ENTITY = re.compile(r"(?P<start>^[ >]*(?:- )?)?(?P<entity>&(?:#\d+|lt|gt|amp);)", re.MULTILINE)
-"""An entity, and our own markup before it if it begins its line."""
+"""An entity. At the beginning of a line, our own markup before the entity is matched, too."""
 _TAG = re.compile(r"\w+;|[A-Za-z/!?]")
 """Text that turns the sign before it into an entity or a tag."""
 _NUMBERED = re.compile(r"(\d+|[A-Za-z]|[ivxlcdm]+)([.)])(?=\s|$)")
@@ -31,7 +31,7 @@ _NUMBERED = re.compile(r"(\d+|[A-Za-z]|[ivxlcdm]+)([.)])(?=\s|$)")
 def escape_markdown(text: str) -> str:
     """Return ``text`` as one line of Markdown without markup.
 
-    Entities open markup in no dialect; a backslash is used where all dialects know it.
+    An entity opens markup in no dialect. A backslash is used where all dialects know it.
     """
     flat = " ".join(clean(text).split())
     inert = _LINKS.sub(BREAKER, flat).translate(_ENTITIES)
@@ -50,13 +50,14 @@ def finalize(value: object) -> Markup:
 def readable(page: str) -> str:
     """Return our Markdown without entities, for readers who may see its source.
 
-    It means the same in CommonMark and GFM; a report must be safe in other dialects, too.
+    The result means the same in CommonMark and GFM. A report keeps its entities, because it must be
+    safe in other dialects, too.
     """
     return _ENTITY.sub(_sign, page)
 
 
 def _sign(entity: re.Match[str]) -> str:
-    """Return an entity's character, with a backslash only where it would be markup."""
+    """Return an entity's character, with a backslash only where the character would be markup."""
     start, char = entity["start"], unescape(entity["entity"])
     if char == "]":
         char += BREAKER  # no address and no definition follows
@@ -68,7 +69,7 @@ def _sign(entity: re.Match[str]) -> str:
 
 
 def lines(text: str) -> list[str]:
-    """Return ``text`` as lines of Markdown, with its line breaks but no run of empty lines."""
+    """Return ``text`` as lines of Markdown, with its line breaks. Repeated empty lines become one."""
     flat = [escape_markdown(line) for line in clean(text).split("\n")]
     text_lines = [line for n, line in enumerate(flat) if line or (n and flat[n - 1])]
     while text_lines and not text_lines[-1]:
@@ -77,7 +78,7 @@ def lines(text: str) -> list[str]:
 
 
 def _with_break(line: str, after: str) -> str:
-    """Return ``line``, with a hard break if it and ``after`` are not empty."""
+    """Return ``line``, with a hard break if neither ``line`` nor ``after`` is empty."""
     return f"{line}\\" if line and after else line
 
 

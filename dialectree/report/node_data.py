@@ -1,7 +1,7 @@
 """Read the data of a node in the shape that a view shows.
 
-The view ``topics`` shows nodes at which two papers debate. A protocol sends their data in
-``noted`` and ``settled`` events, in the shape of :class:`Topic`.
+The view ``topics`` shows nodes at which two papers debate. A protocol sends the data of these
+nodes in ``noted`` and ``settled`` events, in the shape of :class:`Topic`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dialectree.records.tree import Node
 
 Shape = TypeVar("Shape", bound=BaseModel)
 Letter = Literal["a", "b"]
-"""One of two papers, and the speaker for it."""
+"""The letter of one of two papers, and of the speaker for that paper."""
 
 
 def read_fields(kind: type[Shape], fields: object) -> Shape:
@@ -41,7 +41,7 @@ class Claim(Strict):
     title: str
     description: str
     evidence: list[str]
-    """Ids of the segments of its own paper that support it."""
+    """Ids of the segments of the claim's own paper that support the claim."""
 
 
 class Position(Strict):
@@ -51,7 +51,7 @@ class Position(Strict):
     title: str
     description: str
     evidence: list[str] = []
-    """Ids of the segments that it cites."""
+    """Ids of the segments that the speaker cites."""
     proposals: list[str] = []
     """Suggestions beyond either paper."""
     concedes: bool = False
@@ -65,7 +65,7 @@ class Sentence(Strict):
     nodes: list[str] = []
     segments: list[str] = []
     faults: list[str] = []
-    """Faults that the program found: it cites nothing, or a quotation does not occur."""
+    """Faults that the program found: the sentence cites nothing, or quotes words that occur nowhere."""
 
 
 class Topic(BaseModel):
@@ -74,18 +74,18 @@ class Topic(BaseModel):
     description: str = ""
     """The matter of debate."""
     relevant: list[str] = []
-    """The ids of its parent's claims that the topic is about."""
+    """The ids of the parent topic's claims that this topic is about."""
     raised_by: list[str] = []
-    """Questions that the debate of its parent left open and that led to this topic."""
+    """Questions that the parent topic's debate left open and that led to this topic."""
     claims: dict[Letter, list[Claim]] = {}
     """The claims of both papers, made before the topic was split."""
     counter: dict[str, list[str]] = {}
-    """By claim, the segments of the other paper about it; empty if the paper has none. A claim
-    that was not looked up is absent."""
+    """For each claim, the segments of the other paper about the claim; empty if that paper has none.
+    A claim that was not looked up is absent."""
     positions: list[Position] = []
     """Both speakers' last word on the topic."""
     sentences: list[Sentence] = []
-    """The comparison; at the root."""
+    """The sentences of the comparison; only the root has them."""
 
     @property
     def all_claims(self) -> list[Claim]:

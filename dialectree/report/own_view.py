@@ -1,4 +1,4 @@
-"""Find the view that a protocol has for its own debates: one file next to its graph."""
+"""Find the view that a protocol has for its own debates, in a file next to the protocol's graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dialectree.records import Node, RunRecord
 class OwnView:
     """A module that shows the special parts of a protocol's debates.
 
-    A function of the module replaces the method with its name. ``MARKDOWN`` has Jinja macros:
+    A function of the module replaces the method of the same name. ``MARKDOWN`` has Jinja macros:
     ``appendix`` for the run; ``line``, ``row`` and ``node`` for a node that the module ``shows``.
     """
 

@@ -1,6 +1,6 @@
 """Render a run as Markdown, and as a card of a notebook.
 
-The templates hold the only markup: every text that they print is escaped unless a filter marks it.
+The templates hold the only markup: a text that they print is escaped unless a filter makes markup of it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def card(record: RunRecord) -> str:
 
 
 def markdown(record: RunRecord, calls: Sequence[Call]) -> str:
-    """Return the run as Markdown; ``calls`` are the lines of its ledger."""
+    """Return the run as Markdown; ``calls`` are the calls in its ledger."""
     return macros(record)("report", calls)
 
 
@@ -86,7 +86,7 @@ def _tidy(page: str) -> str:
 
 
 def _clean_for_page(value: object) -> object:
-    """Clean a text for the page; it is escaped after this."""
+    """Clean a text for the page. The template escapes the text afterwards."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return text.clean(value)
     return value

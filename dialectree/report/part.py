@@ -26,7 +26,7 @@ Watch = Callable[[Event], None]
 _waiting: deque[RunFolder] = deque()
 """Runs whose verdict was returned and whose reports are still to be written."""
 _MOST_WAITING = 20
-"""Waiting runs at which the next debate writes their reports in the background."""
+"""From this number of waiting runs on, the next debate writes their reports in the background."""
 if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_waiting.clear)  # the parent process writes them
 
@@ -71,7 +71,8 @@ def write(folder: RunFolder, record: RunRecord) -> None:
 def write_later(folder: RunFolder) -> bool:
     """Postpone the reports to the end of the program, or to a later debate once many wait.
 
-    Return False in a notebook and in a process of a pool, where neither may come.
+    Return False, and postpone nothing, in a notebook and in a process of a pool: there, neither the
+    end nor a later debate is certain.
     """
     if "IPython" in sys.modules or parent_process() is not None:
         return False
@@ -92,7 +93,7 @@ def write_waiting() -> None:
 async def follow(
     run_id: str, expected: tuple[int, int] | None, display: bool | None
 ) -> AsyncIterator[Watch | None]:
-    """Show a run's progress in one line until the block ends; yield a function that takes its events.
+    """Show a run's progress in one line until the block ends; yield a function to call with each event.
 
     Yields None if nothing is shown; ``display`` None shows the line in a notebook only. If the
     reports of many earlier runs wait, they are written in the background.

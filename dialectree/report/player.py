@@ -24,12 +24,12 @@ _READERS = 200
 _LARGEST = 700_000
 """Bytes of a page beyond which it has no text for readers without scripts."""
 _PACKED = 300_000
-"""Characters beyond which a page leaves out the prompts, then the replies."""
+"""Characters of packed data beyond which a page leaves out the prompts, then the replies."""
 _UNREAD = "<p>This page needs scripts. The file report.md next to it has the run as text.</p>"
 _JOINER = "\u2060"
-"""Stops Markdown readers from turning addresses into links; HTML needs none."""
+"""A word joiner: it keeps Markdown readers from making links of addresses. HTML does not need it."""
 _ALIGNED = re.compile(' style="text-align:[a-z]+"')
-"""An attribute that the page's policy forbids."""
+"""The attribute that aligns a table's cell; the page's policy forbids it."""
 
 
 @cache
@@ -46,12 +46,12 @@ def html(
 ) -> str:
     """Return the page of a run: one file that needs no network.
 
-    With scripts it plays the events. Without scripts it shows the Markdown report.
+    With scripts, the page plays the events. Without scripts, the page shows the Markdown report.
 
     Args:
         record: The run.
         calls: The lines of its ledger.
-        events: All its events; without them the page shows only the run's end.
+        events: All events of the run; without events the page shows only the run's end.
         texts: The prompts of the calls, by hash. A large page leaves them out.
     """
     payload: dict[str, Any] = {

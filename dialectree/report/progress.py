@@ -21,7 +21,7 @@ from dialectree.text import count, duration, line
 
 SOFT, WARN, ACCENT, SECOND = "dim", "yellow", "cyan", "magenta"
 LONGEST = 300
-"""Characters of a text that are shown."""
+"""The most characters of a text that are shown."""
 _LONG_WAIT_S = 10.0
 """Seconds without a reply after which a line on the wait is printed."""
 _SAY_AGAIN_S = 60.0
@@ -48,10 +48,10 @@ class Waiting(NamedTuple):
 
     place: Place
     why: str
-    """``queued``, ``starting``, ``asked``, ``rate_limit`` or ``retry``; ``repair`` of an invalid
-    reply."""
+    """``queued``, ``starting``, ``asked``, ``rate_limit``, ``retry`` or, after an invalid reply,
+    ``repair``."""
     until: float = 0.0
-    """When a pause ends, by ``clock.seconds``."""
+    """When the pause before the next request ends, by ``clock.seconds``; 0 without a pause."""
     fault: str = ""
 
     @classmethod
@@ -70,7 +70,7 @@ class Waiting(NamedTuple):
 
 
 def _place(event: Event) -> Place:
-    """Return the place of the call of ``event``."""
+    """Return the place of the call that ``event`` is about."""
     place: dict[str, Any] = {n: event.data[n] for n in Place.model_fields if n in event.data}
     return Place(**{**place, "node": event.node})
 
@@ -80,7 +80,7 @@ class Progress:
 
     Args:
         run_id: The run's name in :meth:`line`.
-        expected: The least and the most expected calls, unless an event gives them.
+        expected: The least and the most expected calls, until an event gives an estimate.
     """
 
     def __init__(self, run_id: str = "", expected: tuple[int, int] | None = None) -> None:
@@ -90,7 +90,7 @@ class Progress:
         """The calls that have ended, and their tokens."""
         self.cost = 0.0
         self.waiting: dict[Spot, Waiting] = {}
-        """The calls that are not answered yet, by place, the latest change last."""
+        """The calls that are not answered yet, by place. The call that changed last comes last."""
         self._failed: set[int] = set()
         """The event numbers of the calls without a reply."""
         self.over = False
@@ -137,7 +137,7 @@ class Progress:
         return f"run {self._run_id} · {replies}, {duration(self.seconds)}{self.newest()}"
 
     def newest(self) -> str:
-        """Return the last turn, or the wait for a person, after a dot."""
+        """Return a dot and the newest event: a turn, a question to a person or the end."""
         match self._newest:
             case Event(kind="spoke") as event:
                 turn = event.turn()
@@ -169,13 +169,13 @@ class Several:
         return sum(run.over for run in self._runs.values())
 
     def newest(self) -> str:
-        """Return the last turn of a run that is under way, after a dot."""
+        """Return a dot and the newest event of the run that changed last; empty if that run has ended."""
         run = self._newest
         return "" if run is None or run.over else run.newest()
 
 
 class Lines:
-    """Print failures, what a person is asked, and long waits, each once."""
+    """Print each failure and each start of a model once, and long waits."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -187,7 +187,7 @@ class Lines:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave everything as it is."""
+        """Do nothing: printed lines stay."""
 
     def watch(self, event: Event) -> None:
         """Print a remark on ``event`` unless it was printed before, or the reason for a long wait."""
@@ -215,7 +215,7 @@ class Lines:
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Do nothing: nothing is drawn."""
+        """Do nothing: there is no drawing to interrupt."""
         yield
 
 

@@ -48,7 +48,7 @@ class _Index(Strict):
 
 
 _FORMAT = ",".join([SCHEMA, *RunSummary.model_fields])
-"""Changes with the fields of a summary; an index of another format is rebuilt."""
+"""The format of the index, which changes with the fields of a summary. Other formats are rebuilt."""
 
 
 def list_runs(runs: Path, tell: Callable[[str], None]) -> list[RunSummary]:
@@ -151,7 +151,7 @@ def _parse_index(path: Path, *fingerprint: int) -> dict[str, _Entry]:
 
 
 def _save_entries(runs: Path, entries: dict[str, _Entry]) -> None:
-    """Replace the index. If that fails, or another process does it now, runs are read again."""
+    """Replace the index. If that fails, or another process is replacing it, runs are read again later."""
     text = _Index(format=_FORMAT, entries=entries).model_dump_json()
     draft = runs / f"{_NAME}.draft"
     with suppress(OSError, Timeout), FileLock(runs / f"{_NAME}.lock", timeout=0, mode=0o600):

@@ -85,8 +85,8 @@ def overview(
 ) -> RenderableType:
     """Return one line for each run: its id, its method, its status and its question.
 
-    An id is never cut, and the question is shortened first. In the folder ``runs`` an id is a
-    link to the run's report. ``expand`` fills the width of a terminal.
+    An id is never cut, and the question is shortened first. An id is a link to the run's report in
+    the folder ``runs``. ``expand`` fills the width of a terminal.
     """
     grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim", expand=expand)
     longest = max((cell_len(line(summary.run_id, 80)) for summary in summaries), default=0)
@@ -119,7 +119,7 @@ def _markdown(text: str) -> Markdown:
 
 
 def _trees(record: RunRecord, part: Callable[..., str], depth: int | None) -> list[Tree]:
-    """Return the tree, then the nodes without a parent; a folded part shows its size."""
+    """Return the tree, then the nodes without a parent. A part below ``depth`` shows only its size."""
     roots: list[Tree] = []
     above: list[Tree] = []
     folded: dict[int, int] = {}

@@ -1,6 +1,6 @@
 """Put the verdict of a run into words, for every interface.
 
-Also the state of the run and the nodes without a result.
+The state of the run and the nodes without a result are put into words, too.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class VerdictLine(NamedTuple):
 def verdict_lines(record: RunRecord) -> list[VerdictLine]:
     """Return the verdict of a run in words, as lines in reading order.
 
-    An interface prints all lines or picks some by their kind: warnings about the models
-    (``banner``), the answer, its confidence and how that was computed (``measure``), the reason,
-    the cited sentences of sources (``ground``), notes, the changes of a contest, the state of a
-    run that did not end well, and the basis of the verdict.
+    An interface prints all lines, or picks some by their kind. The kinds are warnings about the
+    models (``banner``), the answer, the confidence and its computation (``measure``), the reason,
+    cited sentences of sources (``ground``), notes, the changes of a contest, the state of a run that
+    did not end well, and the basis of the verdict.
     """
     verdict, protocol_view = record.verdict, words.own_view(record)
     lines = [VerdictLine("banner", text) for text in banners(record)]
@@ -107,7 +107,7 @@ def banners(record: RunRecord) -> list[str]:
 
 
 def asserts(record: RunRecord) -> bool:
-    """Return whether the run has an answer with a confidence. A comparison has none."""
+    """Return whether the run has an answer that is neither a comparison nor a probability."""
     verdict = record.verdict
     if verdict is None or verdict.answer is None or words.compares(record):
         return False
@@ -115,7 +115,7 @@ def asserts(record: RunRecord) -> bool:
 
 
 def likely(probability: float) -> str:
-    """Return what the probability of a claim means."""
+    """Return in words what the probability of a claim means."""
     if probability == 0.5:
         return "as likely true as false"
     more, less = ("true", "false") if probability > 0.5 else ("false", "true")
@@ -214,7 +214,7 @@ def _outcome(record: RunRecord) -> str:
 
 
 def heading_of_verdict(record: RunRecord) -> str:
-    """Return the name of the outcome."""
+    """Return the heading above the outcome: ``Comparison`` or ``Verdict``."""
     return "Comparison" if words.compares(record) else "Verdict"
 
 
@@ -236,7 +236,7 @@ def describe_missing_answer(record: RunRecord) -> str:
 
 
 def _notes_are_gaps(record: RunRecord) -> bool:
-    """Return whether a verdict's notes say what the question leaves open, not why it failed."""
+    """Return whether a verdict's notes say what the question leaves open, not why the debate failed."""
     return words.look(record).gaps
 
 
@@ -255,7 +255,7 @@ def _what_failed(record: RunRecord) -> str:
 
 
 def _without_strength(record: RunRecord) -> list[str]:
-    """Return the claims and arguments that lack a strength. A contest can set one."""
+    """Return the claims and arguments that lack a strength, which a contest can set."""
     nodes = record.tree.nodes
     if words.view_of(record) != "arguments" or not any(node.kind == "argument" for node in nodes.values()):
         return []
@@ -287,7 +287,7 @@ def list_nodes_without_result(record: RunRecord) -> list[tuple[str, list[str]]]:
 
 
 def _without(record: RunRecord, status: str) -> list[str]:
-    """Return the ids of the nodes of ``status``; the topic of a comparison needs no verdict."""
+    """Return the ids of the nodes with ``status``. The open topic of a comparison needs no verdict."""
     protocol_view = words.own_view(record)
     needless = record.tree.root if protocol_view is not None and status == "open" else ""
     nodes = record.tree.nodes.values()

@@ -29,7 +29,7 @@ class ReplyLine(NamedTuple):
     text: str = ""
     share: float | None = None
     node: str | None = None
-    """The id of the tree node that this entry became."""
+    """The id of the tree node that the text of this line became."""
 
 
 class Round(NamedTuple):
@@ -107,7 +107,7 @@ def verdict(node: Node, take: int) -> Verdict | None:
 
 
 def won(node: Node, take: int, speaker: str) -> bool:
-    """Return whether ``speaker`` won the debate of pass ``take``; ``A (concise)`` names label and speaker."""
+    """Return whether ``speaker`` won in pass ``take``. ``A (concise)`` names a label and its speaker."""
     ruled = verdict(node, take)
     winner = (ruled.winner if ruled else None) or ""
     return winner == speaker or winner.endswith(f"({speaker})")
@@ -137,7 +137,7 @@ def entries(
 def _link_parts_to_nodes(
     lines: Iterable[ReplyLine], texts: Mapping[str, Sequence[str]]
 ) -> Iterator[ReplyLine]:
-    """Add to each part the id of its node. Parts with the same text are matched in order."""
+    """Add to each line with the text of a child node that node's id. Equal texts are matched in order."""
     ids_by_text = {text: list(ids) for text, ids in texts.items()}
     for entry in lines:
         ids = ids_by_text.get(entry.text) if entry.level else None
@@ -253,7 +253,7 @@ CARRYING = 6
 
 
 def carrying(record: RunRecord) -> list[Node]:
-    """Return the first nodes that the verdict rests on: its leaves, arguments or topics."""
+    """Return up to six nodes that the verdict rests on: leaves, arguments or topics."""
     nodes = record.tree.nodes
     root = nodes.get(record.tree.root)
     if root is None:
@@ -279,7 +279,7 @@ def path(record: RunRecord, node: Node) -> list[str]:
 
 
 def product(record: RunRecord, node: Node) -> str:
-    """Return how the confidence of ``node`` was computed if it is a product; else empty."""
+    """Return the factors of the confidence of ``node`` if it is a product; else empty."""
     ruled, nodes = node.verdict, record.tree.nodes
     if ruled is None or ruled.confidence is None or ruled.local_confidence is None:
         return ""
@@ -314,7 +314,7 @@ def settings(record: RunRecord) -> dict[str, str]:
 
 
 def _by_path(settings: Mapping[str, JsonValue], path: str = "") -> Iterator[tuple[str, JsonValue]]:
-    """Yield the settings, then those of the debates inside, such as ``rsd.judge``."""
+    """Yield the settings of a run, then those of the debates inside the run, such as ``rsd.judge``."""
     yield from ((f"{path}{name}", value) for name, value in settings.items() if name != "inner")
     inner = settings.get("inner")
     for name, values in inner.items() if isinstance(inner, dict) else ():

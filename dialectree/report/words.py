@@ -1,4 +1,4 @@
-"""Name what a record holds: its method, its tree, its speakers and its failures."""
+"""Put into words what a record holds: its method, its tree, its speakers and its failures."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ def method(record: RunRecord) -> str:
 
 
 def view_of(record: RunRecord) -> str:
-    """Return the declared view of a run if it is one of ours, else ``rounds``."""
+    """Return the view that a run declares if the view is one of ours, else ``rounds``."""
     view = record.get_declaration().view
     return view if view in VIEWS else "rounds"
 
 
 def look(record: RunRecord | None) -> Look:
-    """Return the joined looks that a run's protocols declare, the run's own first."""
+    """Return what a run's protocols declare on the look of reports; the run's own protocol comes first."""
     declared = [] if record is None else record.declared.values()
     return join_looks(declaration.look for declaration in declared)
 
 
 def settings_of(record: RunRecord) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the protocols of a run with their settings, the outer ones first."""
+    """Yield name and settings of each protocol of a run, the outer protocols first."""
     waiting: list[tuple[str, Any]] = [(record.protocol, record.settings)]
     while waiting:
         name, settings = waiting.pop(0)
@@ -58,9 +58,9 @@ def unit(record: RunRecord) -> str:
 
 
 def own_view(record: RunRecord | None) -> OwnView | None:
-    """Return the view of the run's protocol, or None.
+    """Return the view that the run's protocol has for its own debates, or None.
 
-    A run does not contain the view's code, so a protocol with its title must be installed.
+    A run does not contain the code of a view: a protocol of the same name and title must be installed.
     """
     if record is None or (declared := record.get_declaration()).view in VIEWS:
         return None
@@ -122,7 +122,7 @@ def list_declined_sides(node: Node) -> list[Stance]:
 
 
 _PAIR = re.compile(r"\d[\d.]*:\d[\d.]*")
-"""The speaker of a role that compares two nodes."""
+"""Matches a speaker that is named after the two nodes that it compares: ``0.0:0.1``."""
 _STOPS = {"max_depth": "the depth limit was reached", "failed": "the split failed"}
 
 
