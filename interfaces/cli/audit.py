@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dialectree.records.estimate import Estimate
 
 _ASKED = ("data", "columns", "cluster", "limit", "sample", "judge", "out", "retry_failed")
-"""The options of an evaluation that an audit takes; it chooses its rows itself."""
+"""The options of an evaluation that an audit takes, too. An audit chooses its rows itself."""
 _OWN = ("model", "samples")
 """Settings that an audit sets itself, or takes from its own flags."""
 

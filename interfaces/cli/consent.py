@@ -15,9 +15,8 @@ UNASKED = 300
 def require(expected_calls: int, context: ProtocolSettings | None) -> None:
     """Ask before more than :data:`UNASKED` calls; raise InputError without consent.
 
-    ``expected_calls`` is the estimated maximum.
-
-    A budget of calls, or a replay, limits the cost.
+    ``expected_calls`` is the estimated maximum. A lower ``max_calls`` of ``context`` replaces it.
+    A replay needs no consent.
     """
     bound = context.max_calls if context is not None and context.max_calls else inf
     calls = min(expected_calls, bound)
@@ -29,12 +28,12 @@ def require(expected_calls: int, context: ProtocolSettings | None) -> None:
 
 
 def terminal() -> bool:
-    """Return whether a person can be asked."""
+    """Return whether a person can be asked: stdin and stderr are a terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def ask(question: str, refused: str = "nothing was begun") -> None:
-    """Ask the person at the terminal whether to go on; raise InputError if not.
+    """Ask the person at the terminal whether to go on; raise InputError after a no.
 
     ``refused`` is the error's message.
     """

@@ -22,7 +22,7 @@ from dialectree.system.packages import pip_line
 def usable_protocols() -> dict[str, Protocol]:
     """Return the installed protocols by name, without those that cannot have a command.
 
-    Declarations of other packages are tried here. Ours are tested.
+    Declarations of other packages are tried here. Ours need no trial, because tests cover them.
     """
     for protocol in [*load_protocols().values()]:
         if not protocol.ours:

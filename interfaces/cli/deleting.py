@@ -82,7 +82,7 @@ def clear(
 
 
 def _delete(deletions: Sequence[Deletion], noun: str, *, dry_run: bool, yes: bool) -> bool:
-    """Print the deletions and carry them out after consent; return whether this was done."""
+    """Print the deletions and carry them out after consent; return whether anything was deleted."""
     from dialectree.errors import InputError
     from dialectree.interfaces.cli import consent
     from dialectree.interfaces.cli.stored_data import total

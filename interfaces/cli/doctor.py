@@ -134,7 +134,8 @@ async def _examine(context: ProtocolSettings) -> DialectreeError | None:
 async def _probe(context: ProtocolSettings) -> tuple[str, float, str]:
     """Make the smallest call to the model; raise the same errors as a debate.
 
-    Returns the endpoint's form of structured replies, the seconds, and the fault of the reply.
+    Returns the endpoint's form of structured replies, the seconds that the call took, and the fault
+    of the reply.
     """
     from pydantic import Field, create_model
 

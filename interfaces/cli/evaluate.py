@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dialectree.evals.standing import CallTotals, Standing
 
 NAMED = 5
-"""Failed questions that the closing lines name."""
+"""The most failed questions that the closing lines name."""
 
 
 def _fields() -> dict[str, type[BaseModel]]:

@@ -12,7 +12,7 @@ from dialectree.interfaces.cli.lazy_commands import LazyCommand, LazyGroup
 from dialectree.system.packages import explain_missing_package
 
 EVALUATING = ("dialectree eval", "dialectree[eval]")
-"""The command that needs the packages, and the extra that pip installs."""
+"""The command that needs packages, and the extra by which pip installs the packages."""
 
 
 COMMANDS: Mapping[str, LazyCommand] = {
@@ -54,7 +54,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
 
 
 class OrRun(LazyGroup):
-    """A group with a default command: any other first word is a data set to run over."""
+    """A group with ``run`` as default command: a first word that is no command is a data set."""
 
     table = COMMANDS
 
@@ -64,7 +64,7 @@ class OrRun(LazyGroup):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; a missing package is an error with the pip line."""
+        """Run a command. A missing package is an error that says how pip installs the package."""
         with explain_missing_package(*EVALUATING):
             return super().invoke(ctx)
 

@@ -85,7 +85,7 @@ def report_after_run(folder: Path) -> list[str]:
 
 
 def upload_after_run(folder: Path, project: str) -> str:
-    """Upload an evaluation to LangSmith and return one line on its contents there."""
+    """Upload an evaluation to LangSmith and return one line on what LangSmith has."""
     from dialectree.evals.langsmith_upload import upload
     from dialectree.evals.results_file import Folder
 

@@ -54,7 +54,7 @@ def preferences(
 
 
 def _collect_scored_runs(path: Path, rewards: dict[str, float]) -> list[RunFolder]:
-    """Return the runs of an evaluation, and note the scores of their answers."""
+    """Return the runs of an evaluation, and put the scores of their answers into ``rewards``."""
     from dialectree.evals.results_file import Folder
     from dialectree.records.folder import RunFolder
 

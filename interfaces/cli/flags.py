@@ -52,7 +52,7 @@ NAMED_AGAIN: tuple[tuple[type[BaseModel], str], ...] = (
     (GroundedSettings, "rerank"),
     (GroundedSettings, "reader"),
 )
-"""The settings to give again when a run goes on: code that a record names is not run."""
+"""The settings to give again when a run goes on. Code that only the record names is not run."""
 
 
 def parameter(kind: type[BaseModel], name: str, help_text: str = "", heading: str = "") -> inspect.Parameter:
@@ -119,7 +119,7 @@ def notice(message: str) -> None:
 
 
 def _value(annotation: Any) -> Any:
-    """Return the type that the command line reads for a field, without its None."""
+    """Return the type that the command line reads for a field, without the None of an unset field."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Literal:
         return annotation
@@ -150,10 +150,10 @@ def with_fields(
     help_texts: Mapping[str, str] | None = None,
     heading: str = "",
 ) -> Callable[[Command], Command]:
-    """Give a command a flag for each field; its parameter ``given_as`` gets the fields that are set.
+    """Give a command a flag for each field; the parameter ``given_as`` gets the fields that are set.
 
-    ``more`` are further parameters of the command, ``help_texts`` replace descriptions, by name,
-    and ``heading`` is the heading of settings that only some protocols have.
+    ``more`` are further parameters of the command, ``help_texts`` replace the descriptions
+    of fields, by name, and ``heading`` is the heading of settings that only some protocols have.
     """
     texts = help_texts or {}
     made_of = (parameter(kind, name, texts.get(name, ""), heading) for kind, name in fields)
@@ -190,7 +190,7 @@ def with_fields(
 
 
 def settings(*names: str) -> Callable[[Command], Command]:
-    """Give a command the flags of shared settings; its ``settings`` are the fields that are set."""
+    """Give a command the flags of shared settings; the parameter ``settings`` gets those that are set."""
     return with_fields(*((ProtocolSettings, name) for name in names))
 
 

@@ -145,7 +145,7 @@ async def _findings(
 
 
 def _print_estimate(verifier: ClaimVerifier, text: str, runs: Path, *, json: bool) -> None:
-    """Print the estimate for at most one claim a sentence; make no call."""
+    """Print the estimate for at most one claim in each sentence; make no call."""
     from dialectree.system import loop
     from dialectree.text import count
 

@@ -31,7 +31,7 @@ class Findings:
     method: str
     minimum: float
     demonstration: bool
-    """True if a local model took part that answers at chance."""
+    """True if a model took part that is so small that it answers at chance."""
     claims: Sequence[Finding]
     complete: bool = True
     """False if an error ended the verification early."""

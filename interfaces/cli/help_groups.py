@@ -11,11 +11,11 @@ Row = tuple[str, str]
 DEBATE, LOOK, EVALUATE, SET_UP = HEADINGS = ("Debate", "Look", "Evaluate", "Set up")
 """The headings of commands, in their order."""
 RARE = "For evaluations"
-"""The heading of the last flags."""
+"""The heading of the flags that come last."""
 
 
 class ExamplesFirst:
-    """Prints no epilog: the examples come first, see :func:`write_examples`."""
+    """Prints no epilog, because :func:`write_examples` prints the examples before the flags."""
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Print nothing."""
@@ -47,7 +47,7 @@ def write_examples(examples: str | None, formatter: Any) -> None:
 
 
 def write_groups(rows: Iterable[tuple[str, Row]], first: Sequence[str], formatter: Any) -> None:
-    """Print the rows under their headings: those in ``first`` first, others as they come."""
+    """Print the rows under their headings: the headings in ``first``, then the others as they come."""
     groups: dict[str, list[Row]] = {heading: [] for heading in first}
     for heading, row in rows:
         groups.setdefault(heading, []).append(row)

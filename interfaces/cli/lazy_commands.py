@@ -1,4 +1,4 @@
-"""Import commands when they are used: help lists them without their modules."""
+"""Import commands when they are used: help lists commands without importing them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from dialectree.interfaces.cli.help_groups import HEADINGS, ExamplesFirst, write
 
 @dataclass(frozen=True)
 class LazyCommand:
-    """Declare a command: the place of its code, and its text in the help of its group."""
+    """A command that is not imported yet: where its code is, and its line in the group's help."""
 
     code: str | Callable[[], Callable[..., None]]
-    """``module:name`` of its function or of a group's Typer app, or a callable that returns the function."""
+    """``module:name`` of the function or of a group's Typer app, or a callable that returns the function."""
     help: str
-    """The first sentence of its docstring."""
+    """The first sentence of the command's docstring."""
     panel: str = "Commands"
-    """Its heading in the help."""
+    """The heading above the command in the group's help."""
     cls: type[TyperCommand] = TyperCommand
     no_args_is_help: bool = False
     examples: str = ""
@@ -39,15 +39,15 @@ class LazyCommand:
         return typer.main.get_command(app)
 
     def line(self) -> str:
-        """Return its line in the help of its group."""
+        """Return the command's line in the help of its group."""
         return TyperCommand(None, help=self.help).get_short_help_str(limit=1000)
 
 
 class LoadedCommands(Mapping[str, Any]):
     """The commands of a group by name. Each is loaded when it is asked for.
 
-    Commands that ``table`` lacks come from declarations, which are read to find a command or to
-    list all names.
+    Commands that ``table`` lacks come from declarations. Declarations are read to find a command or
+    to list all names.
     """
 
     def __init__(
@@ -78,10 +78,10 @@ class LoadedCommands(Mapping[str, Any]):
 
 
 class LazyGroup(ExamplesFirst, TyperGroup):
-    """A group that imports a command when it is used, and none for its help."""
+    """A group that imports a command when the command is used. To print help it imports none."""
 
     table: ClassVar[Mapping[str, LazyCommand]] = {}
-    """Its own commands by name."""
+    """The commands that come from no declaration, by name."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

@@ -1,4 +1,7 @@
-"""The person at the terminal: asked on stderr, answers on stdin, and can leave at any moment."""
+"""Ask the person at the terminal on stderr, and read the answers from stdin.
+
+The person can leave at any moment.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from dialectree.errors import Halted
 from dialectree.text import clean
 
 _typed = bytearray()
-"""The bytes read from stdin after the last line."""
+"""The bytes already read from stdin that belong to the next line."""
 
 
 async def ask(request: Mapping[str, str]) -> str:
@@ -37,7 +40,7 @@ async def ask(request: Mapping[str, str]) -> str:
 async def _line() -> str:
     """Return the next line with its line break; empty at the end of the input.
 
-    It waits without a thread, because a reading thread cannot be cancelled.
+    No thread waits for the line, because a reading thread cannot be cancelled.
     """
     try:
         source = sys.stdin.fileno()

@@ -11,7 +11,8 @@ THRESHOLDS = (20_000, 20, 20)
 def collect_garbage_seldom() -> None:
     """Collect garbage seldom, and never the objects of the imports.
 
-    A debate leaves almost none, and the search takes a twentieth of the time of a call.
+    A debate leaves almost no garbage, and the search for garbage takes a twentieth of the time of a
+    call.
     """
     gc.freeze()
     gc.set_threshold(*THRESHOLDS)

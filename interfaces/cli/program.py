@@ -23,7 +23,7 @@ from dialectree.interfaces.cli.lazy_commands import LazyCommand, LazyGroup
 from dialectree.interfaces.cli.repeated_flags import OneText
 
 usage = import_module(typer.BadParameter.__module__)
-"""The errors of the command line itself: those of click, or of typer's own copy of it."""
+"""The module with the errors of the command line, of click or of typer's own copy of click."""
 
 
 COMMANDS: Mapping[str, LazyCommand] = {
@@ -123,7 +123,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
 
 
 class Program(LazyGroup):
-    """``dialectree``: a command for each protocol that has a verb, and the others."""
+    """``dialectree``: a command for each protocol that has a verb, and the commands in ``COMMANDS``."""
 
     table = COMMANDS
 
@@ -134,7 +134,7 @@ class Program(LazyGroup):
         return debate.verbs()
 
     def examples(self) -> str:
-        """Return two calls of protocols."""
+        """Return two example calls, each of a different protocol."""
         from dialectree.interfaces.cli import debate
 
         return debate.examples()
@@ -174,8 +174,8 @@ def program(
 def _end_in_order_on_sigterm() -> None:
     """Let SIGTERM, which ends services and containers, end a run as Ctrl-C does.
 
-    A script's job in the background ignores Ctrl-C: there SIGINT is blocked, so that its handler
-    runs only for SIGTERM.
+    A script's job in the background ignores Ctrl-C. In such a job SIGINT is blocked, so that the
+    handler of SIGINT runs only for SIGTERM.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -234,7 +234,7 @@ def _message(error: Any) -> str:
 
 
 def _advice(error: Any, line: str) -> str:
-    """Return advice on a call that cannot be read; empty without any."""
+    """Return advice on a call that cannot be parsed; empty if there is no advice."""
     context = getattr(error, "ctx", None)
     if context is None:
         return ""
@@ -256,7 +256,7 @@ def _flags(command: Any) -> set[str]:
 
 
 def run() -> None:
-    """Run the command line: one line and the right exit status for every known error."""
+    """Run the command line. A known error prints one line and ends with its own exit status."""
     streams.stand_in()
     streams.replace_what_cannot_be_printed()
     _end_in_order_on_sigterm()

@@ -38,7 +38,7 @@ T = TypeVar("T")
 _STOP_S = 0.2
 """Seconds after Ctrl-C before a notice says why the end takes longer."""
 _SOON_S, _SELDOM_S = 1.0, 10.0
-"""Seconds of reading before a bar is drawn, and between two lines."""
+"""Seconds of reading before a bar is drawn; seconds between two lines where no bar can be drawn."""
 STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: none)"
 
 
@@ -130,7 +130,7 @@ def reading(*, quiet: bool) -> Iterator[WatchReading | None]:
 def counting(things: str) -> Iterator[WatchReading]:
     """Show on stderr how many ``things`` are done, if that takes more than a moment.
 
-    On a terminal it is a bar, elsewhere a line every few seconds.
+    On a terminal a bar shows the number, elsewhere a line every few seconds.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
@@ -174,7 +174,7 @@ def _say(record: RunRecord, *, json: bool) -> None:
 def _explain(
     run: RunHandle, status: int, fault: DialectreeError | None, *, reported: bool, quiet: bool
 ) -> None:
-    """Print notices on stderr that belong to the result."""
+    """Print on stderr what belongs to the result: failures, totals, files and the next commands."""
     record, path = run.record, run.folder.path
     if status == 5:
         for node, failure in record.list_failures():
@@ -222,7 +222,7 @@ def format_run_reference(run: RunHandle) -> Path | str:
 
 
 def _format_base_url_flag(run: RunHandle) -> str:
-    """Return the flag that repeats the address: a recorded address never gets the environment's key."""
+    """Return ``--base-url ADDRESS``: the key of the environment never goes to an address in a record."""
     address = run.record.settings.get("base_url")
     return f" --base-url {shlex.quote(str(address))}" if address else ""
 

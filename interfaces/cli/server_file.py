@@ -25,7 +25,7 @@ Embedded = Annotated[bool, typer.Option("--embedded", help="Put the embedded mod
 _SCHEMA = "https://langgra.ph/schema.json"
 _CPU = "https://download.pytorch.org/whl/cpu"
 _SOURCE = "/opt/server"
-"""The image's folder with the project file during the installation."""
+"""The folder of the image that holds the project's files during the installation."""
 
 
 def server_file(
@@ -61,7 +61,7 @@ def content(
     """Return the file's content, without the graphs whose paths are in ``without``.
 
     A file for an image names no checkpointer, because LangGraph's image has its own, and no file
-    of variables, because they are given when the image is run.
+    of variables, because variables are given when the image is run.
     """
     local: dict[str, Any] = {
         "env": ".env",
@@ -107,7 +107,7 @@ def _graphs(all_methods: bool, without: Collection[str]) -> Iterator[tuple[str, 
 
 
 def _graph_path(method: Method) -> str:
-    """Return where the server finds the graph of a method; one of a script may have no module."""
+    """Return where the server finds the graph of a method. A graph of a script may be in no module."""
     try:
         load(method.variant.graph)
     except (AttributeError, ImportError):
@@ -121,7 +121,7 @@ def _graph(method: Method, path: str, more: str = "") -> dict[str, str]:
 
 
 def _image_lines(dependencies: list[str], embedded: bool) -> Iterator[str]:
-    """Yield the lines that install what the served protocols need beyond their own packages."""
+    """Yield the Dockerfile lines that install what served protocols need beyond their own packages."""
     install = "RUN uv pip install --system --no-cache-dir -c /api/constraints.txt"
     requirements = {
         protocol.requires

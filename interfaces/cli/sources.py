@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MARKS = {"heading": "# ", "item": "- ", "names": "| ", "row": "| ", "note": "* "}
 _LONGEST = 100
-"""Characters that the terminal shows of a text that was left out."""
+"""The most characters of a left-out text that the terminal shows."""
 
 
 @flags.with_fields(
@@ -69,19 +69,19 @@ def sources(
 
 
 class ShownEvidence(NamedTuple):
-    """The evidence segments that a debate on a text is shown."""
+    """The evidence segments that debaters see in a debate on a given text."""
 
     matches: list[CorpusSegment]
     """The best segments for the text, the best first."""
     beside: list[CorpusSegment]
-    """The segments around ``matches``, or the rest of sources that are shown whole, in order."""
+    """The segments around ``matches``, or the rest of the sources if these are shown whole, in order."""
     visible_sentences: int
     """The number of sentences shown."""
     sentences: int
     """The number of sentences in all sources."""
 
     def as_json(self, documents: tuple[Document, ...]) -> dict[str, Any]:
-        """Return the fields of ``--json``."""
+        """Return the fields that ``--json`` prints for the evidence."""
         listed = [(segment, True) for segment in self.matches]
         listed += [(segment, False) for segment in self.beside]
         return {

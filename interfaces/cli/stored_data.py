@@ -30,7 +30,7 @@ class Deletion(NamedTuple):
     description: str
     """A line for people."""
     size: int
-    """In bytes."""
+    """The size in bytes."""
     delete: Callable[[], None]
 
 
@@ -68,7 +68,7 @@ def describe_cache(
     Args:
         documents: Include texts that were read, cut, indexed, embedded and retrieved.
         replies: Include replies of models that were paid for.
-        older_than_days: Only documents last used, and replies paid, longer ago than this.
+        older_than_days: Only documents last used, and replies paid for, more than this many days ago.
 
     Raises InputError if the replies are in a database of several machines.
     """

@@ -30,7 +30,7 @@ def count_replies(cache: SqliteCache, before: float | None = None) -> tuple[int,
 def remove_replies(cache: SqliteCache, before: float | None = None) -> None:
     """Remove completions; with ``before`` only those that were kept earlier.
 
-    Their texts are erased from the file.
+    The texts of removed completions are erased from the file.
     """
     try:
         connection, until = cache.open(), (_until(before),)

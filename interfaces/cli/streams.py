@@ -38,9 +38,9 @@ _PLAIN |= {"′": "'"}
 
 
 def stand_in() -> None:
-    """Open closed standard streams, so that other files do not get their numbers.
+    """Open the standard streams that are closed, so that no other file gets their numbers.
 
-    Python has no object for a closed stream. It gets one, because ``print`` needs stdout.
+    Python has no object for a closed stream. One is made here, because ``print`` needs stdout.
     """
     for _ in find_closed_streams():
         os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
@@ -50,7 +50,7 @@ def stand_in() -> None:
 
 
 def replace_what_cannot_be_printed() -> None:
-    """Print our own signs in ASCII where stdout or stderr lacks them, and ? for letters."""
+    """Let stdout and stderr print our own signs in ASCII if they lack them, and ? for other signs."""
     codecs.register_error("plainly", _plainly)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
