@@ -67,7 +67,7 @@ class BackgroundRun(ActiveRun):
     async def follow(self, seconds: float, tell: Tell | None = None) -> bool:
         """Wait until the run has ended, for up to ``seconds``; return whether it has ended.
 
-        Raises an unexpected error of the run.
+        Raises the error if the run failed unexpectedly.
         """
         assert self.task is not None
         until, before = clock.seconds() + seconds, -1
@@ -88,7 +88,7 @@ class BackgroundRun(ActiveRun):
         await asyncio.wait([self.task])
 
     def count_expected(self) -> int | None:
-        """Return the estimated maximum of calls, or None if it is exceeded."""
+        """Return the estimated maximum of calls, or None if the run has made more."""
         calls = self.progress.expected[1] if self.progress.expected else 0
         return calls if calls >= self.progress.calls else None
 
@@ -132,7 +132,7 @@ class BackgroundDebates(Debates):
             return True
 
     async def contest(self, run: str, wishes: Iterable[Wish], settings: Mapping[str, Any]) -> BackgroundRun:
-        """Begin a run in the background that contests another run."""
+        """Begin, in the background, a new run that contests the run ``run``."""
         planned = await asyncio.to_thread(self.plan_contest, run, wishes, settings)
         return self._go_on(BackgroundRun(await asyncio.to_thread(planned.begin)))
 

@@ -1,4 +1,4 @@
-"""A protocol as a LangChain tool, which an agent calls."""
+"""A protocol as a LangChain tool that an agent calls."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def as_tool(
     """Return a LangChain tool that debates by a protocol, a baseline or an ablation.
 
     The tool takes the protocol's input. It returns the verdict as text, with the run's record as
-    plain data in the message's ``artifact``. The agent's model reads an error of a call in one
-    line, so that it can call again. Inside a graph the events of the debate are written to the
+    plain data in the message's ``artifact``. If a call fails, the agent's model reads the error in
+    one line and can call again. Inside a graph the events of the debate are written to the
     graph's custom stream.
 
     Args:
@@ -53,7 +53,7 @@ def as_tool(
             kept.
         watch: A function that gets every event as it happens.
         settings: Settings of every debate, such as ``model`` or ``max_calls``. Wrong settings and
-            missing packages raise an error here.
+            missing packages raise an error before the first debate.
 
     Example:
         >>> check = dialectree.as_tool("cot", name="check_claim")
@@ -95,7 +95,7 @@ def as_tool(
 
 
 def _fault(error: ValidationError | ValidationErrorV1) -> str:
-    """Return the error of a call in one line, for the agent's model."""
+    """Return what is wrong with a call's arguments in one line, for the agent's model."""
     fault = error.errors()[0]
     return f"{'.'.join(map(str, fault['loc']))}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
 

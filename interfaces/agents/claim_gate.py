@@ -44,14 +44,14 @@ class ClaimGate(AgentMiddleware[GateState, Any, Any]):
 
     Args:
         min: The least probability with which a claim passes.
-        action: The action on an answer with a claim below it.
+        action: The action on an answer with a claim below ``min``.
         rounds: How often one answer may be revised.
-        method: The method that verifies; None: the protocol that gives a probability.
+        method: The method that verifies claims. None: the protocol that gives a probability.
         runs: The folder of all runs, one for each claim; by default DIALECTREE_RUNS or ``runs``.
             None: the runs are not kept.
         watch: A function that gets every event as it happens.
         settings: Settings of the verification, such as ``model`` or ``max_calls``. Budgets are
-            per answer. Wrong settings raise an error here.
+            per answer. Wrong settings raise an error before the first answer.
 
     Example:
         >>> from langchain.agents import create_agent

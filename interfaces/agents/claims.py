@@ -33,9 +33,9 @@ from dialectree.text import line as on_one_line
 
 _PROMPT = "claims/splitter"
 _PORTION = 8_000
-"""Characters of the text that one call splits."""
+"""The most characters of a text that one call splits."""
 _REASON = 300
-"""Characters of a reason."""
+"""The most characters of the reason in a finding."""
 
 
 class ClaimReply(BaseModel):
@@ -55,25 +55,25 @@ class Finding(BaseModel, frozen=True):
     """A claim of a text, and the outcome of its debate."""
 
     line: int
-    """The line of the text on which it begins, from 1."""
+    """The line of the text on which the claim begins, from 1."""
     last_line: int
     claim: str
     passed: bool = False
-    """True if the probability is high enough, or if a method without probabilities says true."""
+    """True if the probability is high enough, or if a method without probabilities rules ``True``."""
     decided: bool = True
-    """False if the debate ended without a label: the sources say nothing, or are balanced."""
+    """False if the debate ended without an answer: the sources say nothing, or are balanced."""
     probability: float | None = None
     reason: str = ""
     """Why the claim has this probability, or why it could not be verified."""
     run: str | None = None
-    """The id of the run that verified it."""
+    """The id of the run that verified the claim."""
 
 
 def verifying_method(name: str | None = None) -> Method:
     """Return the method ``name`` of a protocol that gives a probability.
 
-    Without a name it is the only such protocol of ours, or else the only one of other packages.
-    Raises InputError if there are several.
+    Without a name, return our only protocol that gives a probability, or else the only one of other
+    packages. Raises InputError if several protocols give one.
     """
     able = {key: method for key, method in methods().items() if method.protocol.outcome == "probability"}
     protocols = [method for method in able.values() if method.name == method.protocol.name]
@@ -95,10 +95,10 @@ class ClaimVerifier:
     minimum: float
     """The least probability with which a claim passes."""
     sources: Sequence[JsonValue] = ()
-    """Documents that each claim is debated from, as a graph takes them."""
+    """The documents for the debate of each claim, in the form that a graph takes."""
     budget: Budget = field(init=False)
     fault: DialectreeError | None = field(default=None, init=False)
-    """The first reason why a claim could not be verified; after it no call is made."""
+    """The first error that kept a claim from being verified. After this error no call is made."""
 
     def __post_init__(self) -> None:
         """Begin the budget that splitting and verifying share."""
@@ -106,7 +106,7 @@ class ClaimVerifier:
 
     @property
     def demonstration(self) -> bool:
-        """Return whether a model takes part that answers at chance."""
+        """Return whether one of the models is so small that it answers at chance."""
         splitter = resolve(self.context.model, self.context)
         return any(map(at_chance, [splitter, *speakers(self.method, self.context).values()]))
 
@@ -171,7 +171,8 @@ class ClaimVerifier:
     ) -> list[Finding]:
         """Verify each claim of :meth:`split`; keep paid replies even after an error.
 
-        Each claim gets its own run in ``runs``. :attr:`fault` has the error that ended it early.
+        Each claim gets its own run in ``runs``. An error that ended the verification is in
+        :attr:`fault`.
         """
         slots = asyncio.Semaphore(self.context.concurrency)
 
@@ -210,7 +211,7 @@ class ClaimVerifier:
 
 
 def _portions(text: str) -> Iterator[dict[str, str]]:
-    """Yield the lines of ``text`` that are not empty, by their numbers, in parts for one call."""
+    """Yield the part of ``text`` for each call: the lines that are not empty, by their numbers."""
     portion: dict[str, str] = {}
     for number, words in enumerate(text.splitlines(), 1):
         if words.strip():
@@ -223,6 +224,6 @@ def _portions(text: str) -> Iterator[dict[str, str]]:
 
 
 def _times(size: Size, claims: int) -> Size:
-    """Return the size of ``claims`` debates side by side."""
+    """Return the calls, tokens and cost of ``claims`` debates side by side, each of ``size``."""
     cost = None if size.cost is None else claims * size.cost
     return size._replace(calls=claims * size.calls, tokens=claims * size.tokens, cost=cost)

@@ -71,7 +71,7 @@ class Report(BaseModel):
 def debate(record: RunRecord, background_run: BackgroundRun | None = None, *, busy: bool = False) -> Debate:
     """Return the outcome of a run, or its progress.
 
-    ``background_run`` is the run if this server conducts it; ``busy``: another process conducts it.
+    ``background_run`` is given if this server conducts the run; ``busy`` if another process does.
     """
     running = busy or (
         background_run is not None and background_run.task is not None and not background_run.task.done()
@@ -107,7 +107,7 @@ def debate(record: RunRecord, background_run: BackgroundRun | None = None, *, bu
 
 
 def summarize_run(summary: RunSummary, *, busy: bool) -> Debate:
-    """Return a run as a list shows it; ``busy`` means that it goes on in this server."""
+    """Return a run as a list shows it; ``busy`` means that the run goes on in this server."""
     done = not busy and summary.status not in UNFINISHED
     verdict = summary.verdict.model_dump(exclude={"probability"}) if summary.verdict and done else {}
     about = summary.model_dump(include={*Debate.model_fields} - {*Verdict.model_fields, "status"})
@@ -116,7 +116,7 @@ def summarize_run(summary: RunSummary, *, busy: bool) -> Debate:
 
 
 def _parts(tree: Tree) -> dict[str, str]:
-    """Return the leaves that the verdict rests on; without any, the children of the root."""
+    """Return the texts of the nodes that the verdict rests on, by id, or else of the root's children."""
     root = tree.nodes.get(tree.root)
     if root is None:
         return {}

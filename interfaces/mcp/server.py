@@ -158,7 +158,7 @@ class DebateServer:
     def _parse_call(
         self, call_arguments: arguments.DebateArguments
     ) -> tuple[Method, dict[str, Any], dict[str, Any]]:
-        """Return the method, the input and the settings that a call of another tool names."""
+        """Return the method, input and settings of a debate to submit or to estimate."""
         if call_arguments.tool not in self._protocols:
             raise InputError(
                 f"tool: no debate tool {call_arguments.tool!r}; use one of {', '.join(self._protocols)}"
@@ -217,7 +217,7 @@ def _result(result: BaseModel) -> types.CallToolResult:
 def _make_tool_definition(
     name: str, description: str, takes: type[arguments.Arguments], returns: type[BaseModel], *, reads: bool
 ) -> types.Tool:
-    """Return a tool as clients read it. Without ``reads`` it adds a run or ends one."""
+    """Return a tool as clients read it. Without ``reads``, the tool adds a run or ends one."""
     return types.Tool(
         name=name,
         description=description,

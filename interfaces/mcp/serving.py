@@ -58,7 +58,7 @@ async def _messages() -> AsyncIterator[str]:
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 KEY = MCP_KEY
-"""The variable with the key that clients of the HTTP server must send."""
+"""The environment variable with the key that clients of the HTTP server must send."""
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -92,7 +92,7 @@ async def serve_http(
 
 
 class _HttpServer(uvicorn.Server):
-    """Ends its debates first, and thereby the calls that wait for them; then the open streams."""
+    """At its end, breaks debates off first, which answers the waiting calls; then closes streams."""
 
     def __init__(self, config: uvicorn.Config, debates: BackgroundDebates) -> None:
         super().__init__(config)
