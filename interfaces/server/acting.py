@@ -1,7 +1,7 @@
 """Routes by which a client begins, prices, contests, stops and answers debates.
 
-The host's own API begins, stops and answers a debate of a thread: these routes prepare its input.
-A contest is the server's own run.
+The host's own API begins, stops and answers a debate of a thread; these routes only prepare the
+input of the debate. A contest is a run of this server, outside of threads.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ async def prepare(request: Request) -> Response:
 
 
 async def contest(request: Request) -> Response:
-    """Begin a contest; answer with its record, or with its id if it takes longer.
+    """Begin a contest; answer with its record, or with its id if the contest takes more than 5 s.
 
     A client that sends ``Prefer: respond-async`` gets the id at once.
     """
@@ -106,7 +106,7 @@ def _make_estimate_reply(expected: Estimate) -> dict[str, Any]:
 async def _parse_contest_request(
     request: Request, debates: BackgroundDebates
 ) -> tuple[list[Change], dict[str, Any]]:
-    """Return the changes and settings of a contest; raise InputError for the operator's settings."""
+    """Return the changes and settings of a contest; raise InputError for settings of the operator."""
     body = body_of(_Contest, await request.body(), _SHAPE)
     settings = body.settings or {}
 
@@ -140,7 +140,7 @@ async def resume(request: Request) -> Response:
 
 
 async def show_pending_request(request: Request) -> Response:
-    """Answer with the open question to a person of a run that was begun here, or null."""
+    """Answer with the question that a run begun here asks a person; null if no question is open."""
 
     def read() -> dict[str, str] | None:
         underway = debates_of(request).underway(request.path_params["run_id"])

@@ -1,7 +1,7 @@
 """Chat with a protocol: messages go in, and one message comes out.
 
-:func:`chat_graph` makes the graph of one protocol out of its declaration. Every installed protocol
-has one in this module, called after it (``NAME_chat``), which a project file can name. docs/chat.md
+:func:`chat_graph` makes the graph of one protocol out of its declaration. This module has such a
+graph for every installed protocol: ``NAME_chat``, which a project file can name. docs/chat.md
 says what a person can write.
 """
 
@@ -86,7 +86,7 @@ def chat_graph(name: str) -> Graph:
 
 
 def after_reading(state: Any) -> Literal["debate", "person", "hearing", "explanation", "contest", "__end__"]:
-    """Do what the message asks for; end if the reply is already there."""
+    """Go to the step that the message asks for; end if the message is already replied to."""
     todo: Todo = state["todo"]
     return "__end__" if todo == "nothing" else todo
 
@@ -136,7 +136,7 @@ class ChatSteps:
         return {"todo": "debate", "given": graph_input}
 
     def _reply(self, text: str, **about: Any) -> dict[str, Any]:
-        """Return the update that ends a turn without a debate; ``about`` is for programs."""
+        """Return the update that ends a turn without a debate; ``about`` holds data for programs."""
         message = AIMessage(text, name=self.title, response_metadata={KEY: about})
         return {"messages": [message], "todo": "nothing", "given": None}
 
@@ -158,7 +158,7 @@ class ChatSteps:
         return self._make_final_update(RunRecord.model_validate(outcome["record"]))
 
     def _question(self, request: Payload, run_id: str) -> dict[str, Any]:
-        """Return the update that asks a person; the message is there before the chat stops."""
+        """Return the update that asks a person. The thread gets the question before the chat stops."""
         transcript = request.get("transcript")
         parts = [
             bold(request["question"]),
@@ -176,7 +176,7 @@ class ChatSteps:
         return {"said": interrupt_for_answer(pending_request.request)}
 
     async def hearing(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
-        """Go on with the debate, with the person's answer, until it asks again."""
+        """Go on with the debate, with the person's answer, until a person is asked again."""
         before, answers, new_requests = (
             find_pending_request(state["messages"]),
             [str(state["said"])],
@@ -205,7 +205,7 @@ class ChatSteps:
     async def _conduct_run(
         self, run: RunHandle, runtime: Runtime[Any], ask: Ask | None = None
     ) -> dict[str, Any]:
-        """Conduct a run and stream its events to the chat's host; return the update with its end."""
+        """Conduct a run and stream its events to the chat's host; return the update with its outcome."""
         write, underway = runtime.stream_writer, ActiveRun(run)
         await underway.run_to_end(ask, watch=lambda event: write(event.model_dump(mode="json")))
         if underway.unreported is not None:
@@ -275,7 +275,7 @@ def _heard(pending_request: ChatRequest) -> dict[str, Any]:
 
 
 def _debates(runtime: Runtime[Any]) -> Debates:
-    """Return only the debates that the client may see: it can write any id into its messages."""
+    """Return only the debates that the client may see. A client can write any id into its messages."""
     user = runtime.server_info.user if runtime.server_info else None
     return Debates(runs_home(), owner=user.identity if user else "", files_from=())
 

@@ -39,13 +39,13 @@ class _Page(BaseModel):
     """The id of the last run that the client has."""
     limit: int = Field(default=100, ge=1, le=1000)
     sort: Literal["newest", "figure", "cost", "calls", "question"] = "newest"
-    """The largest figure, cost or number of calls comes first, a run without one last. Runs of one
+    """The largest figure, cost or number of calls comes first, a run without that value last. Runs of one
     question are together. Among equals the newest comes first."""
     protocol: str = ""
     status: str = ""
-    """A status, or ``waiting``: the run waits for a person."""
+    """A status of runs; ``waiting`` selects the runs that wait for a person."""
     text: str = ""
-    """Words of the question, the answer or the id, of this run or the one that it contests."""
+    """A text that occurs in a run's question, answer or id, or in the id of the run that it contests."""
 
     def select(self, summaries: Sequence[RunSummary]) -> list[RunSummary]:
         """Return the matching runs, at most one more than a page has."""
@@ -87,7 +87,7 @@ _PAGE = {
 }
 SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 RUNS = "dialectree.runs"
-"""The key of a request's scope for the folder of runs, unless it is the server's own."""
+"""The key of the folder of runs in a request's scope. Without the key, the server's folder is used."""
 
 
 def _runs(request: Request) -> Path:
@@ -96,7 +96,7 @@ def _runs(request: Request) -> Path:
 
 
 def debates_of(request: Request) -> BackgroundDebates:
-    """Return the debates that the client may see; a person can be asked, as on the page."""
+    """Return the debates that the client may see. A debate can ask the person at the page."""
     owner = owner_of(_identity(request))
     return BackgroundDebates(_runs(request), owner=owner, files_from=(), person=True)
 
@@ -106,7 +106,7 @@ def _identity(request: Request) -> str:
 
 
 def _make_run_endpoint(work: Callable[[RunFolder], str | bytes]) -> Callable[[Request], Any]:
-    """Return the endpoint that answers with the text that ``work`` returns for a run."""
+    """Return the endpoint of a run: it answers with the text that ``work`` makes of the run."""
 
     async def answer(request: Request) -> Response:
         def read() -> str | bytes:
@@ -198,7 +198,7 @@ def _query(kind: type[Query], request: Request, parameters: Mapping[str, str] | 
 
 
 def body_of(kind: type[Query], content: bytes, how: str = "") -> Query:
-    """Return the body of a request; raise InputError unless it is JSON of that shape."""
+    """Return the body of a request; raise InputError unless it is JSON in the shape of ``kind``."""
     try:
         return kind.model_validate_json(content)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Follow a run by server-sent events; any process may write it."""
+"""Follow a run by server-sent events. Any process may be conducting the run."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from dialectree.system import clock
 PACE_S = 0.15
 """The least seconds between two looks at the file of the events."""
 EACH_S = 0.01
-"""Seconds between two looks per follower: sending to many followers takes time from the run."""
+"""Seconds between two looks, times the followers: sending to many takes time from the run."""
 BEAT_S = 15.0
 """Seconds of silence after which a comment keeps the connection open."""
 _AT_ONCE = 100
-"""Events that are sent at once: a client that does not read must not fill the memory."""
+"""The most events that are sent at once: a client that does not read must not fill the memory."""
 
 
 class _Feed:
@@ -38,7 +38,7 @@ class _Feed:
         self._looking: asyncio.Task[bool] | None = None
 
     async def grow(self) -> bool:
-        """Wait for more events or the end; return whether any came before a beat of silence."""
+        """Wait for more events or the end; return False after :data:`BEAT_S` of silence."""
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look())
         return await asyncio.shield(self._looking)

@@ -1,4 +1,4 @@
-"""Let clients in by named keys; without keys, the programs of this machine, and no web page."""
+"""Let clients in by named keys. Without keys, let in programs of this machine, but no web page."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ def name_of(key: str) -> str | None:
 
 
 def owner_of(identity: str) -> str:
-    """Return the owner whose runs a client sees; empty, for all runs, if no keys are configured."""
+    """Return the owner whose runs a client sees. Without configured keys, "" means all runs."""
     return identity if keys() else ""
 
 
 class LocalOnly:
-    """Answers 403 to all but the programs of this machine if no keys are configured.
+    """If no keys are configured, answers 403 to all but the programs of this machine.
 
     A web page whose host name leads to this machine gets 403, too.
     """
@@ -142,9 +142,9 @@ class JsonOnly:
     """Answers 415 to a body that is not declared as JSON; closes the WebSocket of a page.
 
     A browser sends a form or plain text to another site without asking that site first, and
-    LangGraph's API would read JSON in it. Before it sends declared JSON it asks the site, and
-    ``http.cors`` in langgraph.json refuses. Before it opens a WebSocket it does not ask: only pages
-    send an Origin with it.
+    LangGraph's API would read JSON in such a body. Before a browser sends declared JSON, it asks the
+    site, and ``http.cors`` in langgraph.json refuses. Before a WebSocket a browser does not ask. The
+    header Origin shows that a page opens the WebSocket.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -162,7 +162,7 @@ class JsonOnly:
 
 
 def _is_unnamed(headers: Headers) -> bool:
-    """Return whether there is a body that is not declared as JSON."""
+    """Return whether the request has a body that is not declared as JSON."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
     return body and kind != "application/json"

@@ -1,4 +1,4 @@
-"""Serve the page and folders of runs to the person of this machine, without a LangGraph server."""
+"""Serve the page and folders of runs to the person at this machine, without a LangGraph server."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def listen(port: int) -> socket.socket:
 
 
 def folder(find: Callable[[Scope], Path], more: Sequence[BaseRoute] = ()) -> ASGIApp:
-    """Return an app with the page and the read-only routes for the folder of runs from ``find``."""
+    """Return an app with the page and the read-only routes. ``find`` returns the folder of runs."""
     reading = [*protocols.routes, *debates.routes, *pages.routes]
     router = Router([*more, *reading, Route("/", _to_page)])
 
@@ -58,7 +58,7 @@ async def _to_page(request: Request) -> RedirectResponse:
 def derive_key(token: str, name: str) -> str:
     """Return the key under which the evaluation ``name`` is served; it does not reveal the token.
 
-    Another person may have written a report: its script can read its own address.
+    Another person may have written the report, and a script in the report can read its address.
     """
     return hmac.new(token.encode(), name.encode(), sha256).hexdigest()
 
@@ -91,7 +91,7 @@ async def serve(served: Starlette, listening: socket.socket) -> None:
 class _Guard:
     """Answers 403 to a foreign host name or a page of another site, 401 without the token.
 
-    A site whose name leads to this machine (DNS rebinding) names itself in Host.
+    If the name of a site leads to this machine (DNS rebinding), the header Host has that name.
     """
 
     def __init__(self, app: ASGIApp, token: str) -> None:

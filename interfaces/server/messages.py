@@ -18,7 +18,7 @@ from dialectree.interfaces.fields import arguments
 from dialectree.protocols.protocol import ProtocolInput
 
 KEY = "dialectree"
-"""The key in a message's ``response_metadata`` of the data for programs."""
+"""The key of the data for programs in a message's ``response_metadata``."""
 HELP = """\
 - A question begins a debate.{inputs}
 - `why?` shows what the last answer rests on, and `why 0.1?` all that was said at one place.
@@ -36,11 +36,11 @@ class ChatRequest(NamedTuple):
     request: Payload
     run_id: str
     replies: Sequence[HumanMessage]
-    """The person's messages after it."""
+    """The person's messages after the request."""
 
 
 def find_pending_request(messages: Sequence[BaseMessage]) -> ChatRequest | None:
-    """Return the request to a person in our last message, if it has one."""
+    """Return the request to a person in our last message; None if that message has no request."""
     for n, message in reversed([*enumerate(messages)]):
         if about := read_message_metadata(message):
             replies = [reply for reply in messages[n + 1 :] if isinstance(reply, HumanMessage)]
@@ -78,7 +78,7 @@ def inputs_of(
     """Return the protocol's input: the fields that the client sent, then those in the messages.
 
     Lines that begin like a list are the options, attached files are the papers, and the rest of the
-    text is the question. A text fills a missing field and replaces nothing.
+    text is the question. Messages fill missing fields, and replace no field that the client sent.
     """
     texts, lists, papers = _fields(kind)
     require_attached(kind, client_fields)
@@ -137,7 +137,7 @@ def fields_sent(kind: type[ProtocolInput]) -> dict[str, Any]:
 
 
 def attachments(message: HumanMessage) -> Iterator[dict[str, str]]:
-    """Yield name and content of each file in a message, from the shapes that clients send."""
+    """Yield name and content of each file in a message, in any of the shapes that clients send."""
     blocks = message.content if isinstance(message.content, list) else []
     for number, block in enumerate(blocks, 1):
         file: Mapping[str, Any] = block if isinstance(block, Mapping) else {}

@@ -1,4 +1,4 @@
-"""Serve the page. It is one file that needs no key; the data that it requests need one."""
+"""Serve the page, one file that needs no key. The data that the page requests need a key."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _read(file: Path) -> tuple[bytes, str]:
 
 
 def policy_of(content: bytes) -> str:
-    """Return the policy of a page: its own server, its inline scripts and styles by their hashes.
+    """Return a policy that allows the page's own server, and its scripts and styles by their hashes.
 
     A script of another type, such as ``text/plain``, is data and needs no hash.
     """

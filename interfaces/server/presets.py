@@ -18,7 +18,7 @@ def preset_id(protocol: Protocol, name: str) -> UUID:
 
 
 async def offer_presets() -> None:
-    """Create an assistant for each preset of a served protocol, unless it exists."""
+    """Create an assistant for each preset of a served protocol; correct one of an earlier version."""
     client = get_client()
     graphs = {assistant["graph_id"] for assistant in await client.assistants.search(limit=1000)}
     for protocol in load_protocols().values():

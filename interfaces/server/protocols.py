@@ -45,7 +45,7 @@ def _make_protocol_list(acts: bool) -> bytes:
 
 
 def _make_protocol_entry(protocol: Protocol) -> dict[str, Any]:
-    """Return a protocol's declaration, and the forms of its graph, which has its name."""
+    """Return a protocol's declaration, and the forms of the graph that has the protocol's name."""
     chosen = protocol.methods()[protocol.name]
     graph, usual = chosen.graph(), dump_settings(build_settings(protocol.settings), chosen)
     methods = ("name", "title", "summary", "baseline")

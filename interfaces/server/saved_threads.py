@@ -42,8 +42,8 @@ class SavedThreads(AsyncSqliteSaver):
         """Begin to delete the saved data of a thread, and return at once.
 
         The server (langgraph-runtime-inmem 0.36.7) notes the thread's position in its list, calls
-        this, and then drops the thread at that position. If this waited, other deletions would
-        change the list, and the server would drop another thread.
+        this method, and then drops the thread at that position. If this method waited, other
+        deletions would change the list, and the server would drop another thread.
         """
         deletion = asyncio.create_task(super().adelete_thread(thread_id))
         self._deletions.add(deletion)

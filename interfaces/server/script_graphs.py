@@ -1,6 +1,6 @@
 """The graphs of scripts by the names of their methods, for a project file of LangGraph.
 
-A server looks names up in the module and asks no ``__getattr__``.
+A server looks for a graph among the names of this module, and does not call ``__getattr__``.
 """
 
 from __future__ import annotations
