@@ -1,9 +1,9 @@
 """The comparisons that the tables, plots and sentences of a report share.
 
 A debate is compared with its baseline, with more samples of the same model, and with the plurality
-of direct answers before it, on all questions that both were asked. A withheld answer is not right.
-Withholding alone must not make a debate worse. So a second test compares the debate with as many
-answers of its rival: the surest ones.
+of direct answers before the debate, on all questions that both methods were asked. A withheld
+answer counts as not right. A debate must not look worse only because it withheld answers. So a
+second test counts only as many of the rival's answers as the debate gave: the surest ones.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Leaning(NamedTuple):
     """The share right if the first debater held the right answer, or if the judge read it first."""
     second: Proportion
     p: float
-    """The p value of a draw that does not matter."""
+    """The probability of so large a difference if the side or the place does not matter."""
     holm: float = 1.0
-    """The p value, corrected for all such tests of the report."""
+    """The p value, corrected for all tests of leanings in the report."""
 
     @property
     def shown(self) -> bool:
@@ -45,15 +45,16 @@ class Leaning(NamedTuple):
 
 
 class PricedRow(NamedTuple):
-    """A row with its price, for the front of cost and accuracy."""
+    """A row with its price, for the comparison of cost and accuracy."""
 
     row: Answers
     price: float
     """The price of a question: money if all rows have prices, else tokens."""
     beaten_by: str | None
-    """A row at least as cheap and as accurate, and better in one of the two; None on the front.
+    """Another row that is at least as cheap and as accurate, and better in one of the two.
 
-    Both choose among the same answers, so debates that were handed the right one have their own front.
+    None if no row is: then this row is on the front. Only rows that choose among the same answers are
+    compared, so debates that were handed the right answer have a front of their own.
     """
 
 
@@ -65,16 +66,16 @@ class Analysis:
     beside: Sequence[tuple[Answers, Answers]]
     """Pairs of a row and its baseline."""
     comparisons: Sequence[RowComparison]
-    """Rows with their baselines, debates with samples, with votes, and marks of summaries."""
+    """Comparisons of rows with baselines, of debates with samples and votes, and of summaries' marks."""
     leanings: Sequence[Leaning]
     priced: Sequence[PricedRow]
-    """The rows with a share and a price, the cheapest first."""
+    """The rows with an accuracy and a price, the cheapest first."""
     family: int
     """The number of comparisons between methods that Holm corrects for."""
 
     @property
     def unread(self) -> list[str]:
-        """A note on judgements that are left out of the figures, if there are any."""
+        """A note on the unreadable judgements, which the figures leave out; empty if there are none."""
         heading = "Left out, without a judgement that could be read"
         return per_row(heading, self.study.rows.values(), lambda row: len(row.unread))
 
@@ -157,7 +158,8 @@ def _as_many(
     """Compare the row with as many of its rival's answers as the row gave.
 
     The rival keeps its surest answers; the seed draws among ties and answers without a confidence.
-    None if the rival gave no more answers than the row: then the test on all questions is the same.
+    Return None if the rival gave no more answers than the row: then this test is the same as the test
+    on all questions.
     """
     both = [item for item in study.items if item in first and item in second]
     withheld_ids = row.withheld
@@ -182,7 +184,7 @@ def _as_many(
 
 
 def _compare_with_votes(study: Study, row: Answers) -> RowComparison | None:
-    """Compare a row's debates with the votes before them, on questions with both."""
+    """Compare a row's debates with the votes before them, on questions with a debate and a vote."""
     after, unread = row.right(*ASKED), row.unread
     judged = after.keys() | unread
     voted = {
@@ -254,10 +256,11 @@ def alike(first: Answers, second: Answers) -> bool:
 
 
 def baseline(study: Study, baseline_name: str | None = None) -> Callable[[Answers], Answers | None]:
-    """Return a function from a row to its baseline: the plainest method with the same models.
+    """Return a function that finds a row's baseline: the plainest method with the same models.
 
-    Without a baseline it returns the first row of the same protocol. ``baseline_name`` names a row
-    or a method. A baseline is another row that chooses among the same answers.
+    If no row has a plain method, the function returns the first row of the same protocol.
+    ``baseline_name`` names a row or a method to use instead. A row is never its own baseline, and its
+    baseline chooses among the same answers.
     """
 
     def find_baseline(row: Answers) -> Answers | None:
@@ -294,19 +297,19 @@ def _is_sampled(study: Study, debate: Answers, row: Answers) -> bool:
 
 
 class Missing(NamedTuple):
-    """A debate without a row of samples at about as many tokens."""
+    """A debate that lacks a fair rival: no row of samples spent about as many tokens."""
 
     debate: str
     method: str
-    """The method that would spend as many tokens."""
+    """The method whose samples could spend as many tokens as the debate."""
     nearest: RowComparison | None
-    """The comparison with the row whose tokens are closest."""
+    """The comparison with the row of samples whose tokens are closest to the debate's."""
     samples: int | None
-    """The number of its samples that would about match the debate's tokens."""
+    """The number of samples at which the nearest row would about match the debate's tokens."""
 
 
 def missing(analysis: Analysis) -> list[Missing]:
-    """Return the debates without a row of samples at as many tokens, if the task has samples."""
+    """Return the debates that no row of samples matches in tokens; none if the task has no samples."""
     study, gaps = analysis.study, list[Missing]()
     sampling = next(iter(tasks.equal_tokens(study.task)), None)
     for debate in study.rows.values():
@@ -347,8 +350,8 @@ def missing(analysis: Analysis) -> list[Missing]:
 def leanings(study: Study) -> list[Leaning]:
     """Return a test for each row in which the side or the place of the right answer was drawn.
 
-    If the debaters chose their sides, the side shows how hard the question was, not how the judge
-    leans.
+    Sides that the debaters chose are not tested: a chosen side shows how hard the question was, not
+    how the judge leans.
     """
     tests = list[Leaning]()
     for row in study.rows.values():
@@ -380,7 +383,7 @@ def leanings(study: Study) -> list[Leaning]:
 
 
 def _sides_drawn(study: Study, row: Answers, result: Result) -> bool:
-    """Return whether the seed drew the sides: for two options, unless ``oracle`` set them."""
+    """Return whether the seed drew the sides: it does so for two options, unless ``oracle`` sets them."""
     item = study.texts.get(result.item)
     return row.handed != "oracle" and item is not None and len(item.inputs.options) == 2
 
@@ -388,7 +391,7 @@ def _sides_drawn(study: Study, row: Answers, result: Result) -> bool:
 def _leaning_p(right: Sequence[bool], draws: Sequence[bool], groups: Sequence[str]) -> float:
     """Return the probability of so large a difference if the draw does not matter.
 
-    Fisher's exact test; with clusters, flips of each cluster's draws.
+    The test is Fisher's exact test. With clusters, it flips the draws of each cluster together.
     """
     if not shared(groups):
         pairs = list(zip(right, draws, strict=True))

@@ -1,7 +1,7 @@
 """One row of a report: a frame with a line for each question, and the row's measures.
 
-The frame has the columns of ``report/questions.csv`` and ``to_pandas()``, and ``PRIVATE`` columns
-for figures alone.
+The frame has the columns of ``report/questions.csv`` and ``to_pandas()``. Its ``PRIVATE`` columns
+are used only to compute figures.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def resamples(n: int) -> int:
 
 
 def mean_of(marks: Sequence[float], groups: Sequence[Hashable]) -> Figure:
-    """Return the mean of marks with its interval over the questions."""
+    """Return the mean of marks, with an interval from a bootstrap over the questions."""
     values = np.asarray(marks, dtype=np.float64)
     return bootstrap_interval(np.mean, [values], resamples=resamples(len(values)), clusters=groups)
 
@@ -107,10 +107,10 @@ class ConfidenceRanking(NamedTuple):
     curve: DataFrame
     area: float | None
     question_count: int
-    """The base of coverage: the questions with a confidence, and the withheld ones."""
+    """The whole that coverage is a share of: the answers with a confidence, and the withheld ones."""
 
     def at(self, coverage: float) -> Proportion | None:
-        """Return the share of right answers at the first coverage from ``coverage`` on, or None."""
+        """Return the share of right answers at the lowest coverage of at least ``coverage``, or None."""
         reached = [float(level) for level in self.curve.coverage if level >= coverage - 1e-9]
         if not reached:
             return None
@@ -123,17 +123,17 @@ FIRST = ("A", "True")
 
 
 class FirstChoices(NamedTuple):
-    """Counts of the choices of a first option, or of claims called true."""
+    """How often a row chose the first option, or called a claim true."""
 
     option_name: str
     """``the first option`` or ``True``."""
     chosen: int
     right: int
-    """The number of questions for which this choice is right."""
+    """The number of questions whose right answer is the first option, or True."""
     n: int
     """The number of questions with a label and a known right answer."""
     expected: float
-    """The number chosen by chance, at this accuracy and with errors spread evenly over options."""
+    """The number to expect by chance, at the row's accuracy and with errors spread over all options."""
     deviation: float
     """The standard deviation of ``expected``."""
 
@@ -194,7 +194,7 @@ class Answers:
 
     @property
     def handed(self) -> str | None:
-        """The setting that gave a debate the right answer and a wrong one to choose between."""
+        """``oracle`` or ``balanced`` if the debates were handed the right answer and a wrong one."""
         candidates = self.row.settings.get("candidates")
         return str(candidates) if candidates in ("oracle", "balanced") else None
 
@@ -276,7 +276,7 @@ class Answers:
         }
 
     def _truth(self, result: Result) -> bool | None:
-        """Return whether a claim is true: by the data set, else by its label and score."""
+        """Return whether a claim is true: by the data set, or else by the row's label and its score."""
         if result.item in self.texts:
             return self.texts[result.item].reference.label
         label, score = parse_claim_label(result.verdict), number(result, "claim_label")
@@ -346,7 +346,7 @@ class Answers:
         return {place for place, (with_point, _) in counts_by_place if with_point}
 
     def count_texts_with_point(self, grounding: Grounding) -> tuple[int, int]:
-        """Return how many texts have a point, and how many could have one."""
+        """Return how many texts point at a sentence of a source, and how many could do so."""
         text_counts = [counts for place, counts in grounding.texts.items() if place in self._pointing]
         return sum(some for some, _ in text_counts), sum(total for _, total in text_counts)
 
@@ -402,7 +402,7 @@ class Answers:
 
     @property
     def right_of_asked(self) -> Proportion:
-        """The share of right answers if withheld answers are not right, as in the papers."""
+        """The share of right answers if withheld answers count as not right, as in the papers."""
         return self._share(self.counts["right"], self.n + self.counts["unanswered"])
 
     @property
@@ -463,9 +463,10 @@ class Answers:
 
     @property
     def calibrated(self) -> DataFrame:
-        """The answers with a ``confidence``, and whether each came ``true``.
+        """The answers with a ``confidence`` and a known outcome, which is in the column ``true``.
 
-        P(claim) is compared with the claim's truth, other confidence with the answer being right.
+        For a claim, P(claim) is compared with the claim's truth. Any other confidence is compared with
+        whether the answer is right.
         """
         sure, _ = self._confident
         return sure[sure.true.notna()]
@@ -482,9 +483,9 @@ class Answers:
 
     @cached_property
     def surest(self) -> ConfidenceRanking:
-        """The accuracy of the surest answers alone, at each coverage; withheld ones are left out.
+        """The answers with the surest first, and their accuracy at each coverage, without withheld ones.
 
-        For a claim, the confidence is that of the label: true above one half.
+        For a claim, the confidence is that of its label, which is true if P(claim) is above one half.
         """
         answers: Any = self.calibrated
         answers = answers[~answers["item"].isin(self.withheld)]
@@ -501,7 +502,7 @@ class Answers:
     # What it took
 
     def mean(self, column: str) -> float | None:
-        """Return the mean of a column without failed runs; None if any value is unknown."""
+        """Return the mean of a column over runs that did not fail; None if any value is unknown."""
         ended = self._finished
         if column == "judging_cost" and len(ended):
             ended = ended[ended.judging_calls > 0]
@@ -516,7 +517,7 @@ class Answers:
 
 
 def totals(rows: Iterable[Answers]) -> tuple[CallTotals, CallTotals]:
-    """Return the total spending of rows with votes and judging, and that of judging alone."""
+    """Return the total spending of rows, votes and judging included, and the spending on judging."""
     results = {row.name: [*row.results.values()] for row in rows}
     all_results = [result for row_results in results.values() for result in row_results]
     debates = [result.usage for result in all_results]

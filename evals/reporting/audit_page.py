@@ -1,4 +1,4 @@
-"""Write an audit's two pages: audit.html and audit.md, and its figures as data."""
+"""Write an audit's two pages, audit.html and audit.md, and give its figures as lines or as data."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _figures(methods: Table) -> list[tuple[str, str]]:
 
 
 def data(audit: AuditResult) -> dict[str, Any]:
-    """Return the audit as plain data, for ``--json``; shares and gains up to 1, marks up to 100."""
+    """Return the audit as plain data, for ``--json``: shares and gains are up to 1, marks up to 100."""
     methods = method_table(audit)
     return {
         "answer": audit.answer,

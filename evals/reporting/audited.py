@@ -31,7 +31,7 @@ POINTS = 5.0
 SINGLE, SAMPLES = "best single model", "equal-token samples"
 Answer = Literal["worth it", "not worth it", "cannot be told"]
 UNKNOWN_SPREAD = 0.5
-"""The standard deviation of a difference, without answers: as if a quarter of them differed."""
+"""The standard deviation of a difference before there are answers: as if a quarter of them differed."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class RivalComparison:
     tests: int
     """The number of comparisons in the audit; they share the chance of an error."""
     hindsight: RowComparison | None = None
-    """The comparison with the model that did best on all questions, if that is another test."""
+    """The comparison with the model that did best on all questions; None if it would be the same test."""
     debates: int = 1
     """The number of debates in the audit."""
 
@@ -67,8 +67,8 @@ class RivalComparison:
     def better(self) -> bool:
         """True if the debate is shown to be better, on all questions and at equal coverage.
 
-        Chance may miss the best model of each half. So a debate must also be better than the best
-        model in hindsight.
+        The best model of each half of the questions is chosen on the other half, so chance may miss it.
+        A debate must therefore also be better than the best model in hindsight.
         """
         if (best := self.hindsight) is not None:
             value, p = best.difference.value or 0.0, 1.0 if best.p is None else best.p
@@ -88,11 +88,12 @@ class RivalComparison:
         return [_interval(test, 1 - self.alpha) for test in tests]
 
     def questions(self, smallest_gain: float, outcome: Literal["better", "no gain"]) -> float:
-        """Return the factor of questions at which ``POWER`` of audits would show ``outcome``.
+        """Return by what factor questions must grow until ``POWER`` of audits would show ``outcome``.
 
         The observed difference is taken as the true one. The factor is ((z + z') w / (z d))²: w is
-        half the interval at the corrected level, z its quantile, z' the quantile of the power, and
-        d the distance from 0 or ``smallest_gain``. Infinite if the difference is on the wrong side.
+        half the interval at the corrected level, z the quantile of that level, z' the quantile of the
+        power, and d the distance of the difference from 0 or from ``smallest_gain``. The factor is
+        infinite if the difference is on the wrong side.
         """
         z, more = float(norm.isf(self.alpha / 2)), float(norm.ppf(POWER))
         factors: list[float] = []
@@ -119,7 +120,7 @@ class AuditResult:
     rivals: Mapping[str, Answers]
     """The methods that a debate must beat, by their names on the page."""
     chosen: Mapping[str, Mapping[str, int]]
-    """For the best single model and its samples: by model, the number of questions it answers."""
+    """By rival (best single model, samples) and model: the number of questions that the model answers."""
     beside: Sequence[RivalComparison]
 
     @property
@@ -149,7 +150,7 @@ class AuditResult:
         return [comparison for comparison in self.beside if comparison.debate == debate]
 
     def stands(self, debate: str) -> bool:
-        """Return whether a debate beats every rival; a single model and samples must be rivals."""
+        """Return whether a debate beats every rival; a single model and samples must be among them."""
         tests = self.comparisons_for(debate)
         return {SINGLE, SAMPLES} <= {comparison.rival for comparison in tests} and all(
             t.better for t in tests
@@ -162,7 +163,10 @@ class AuditResult:
 
     @property
     def needed(self) -> int:
-        """The number of questions that would decide, to two digits; see :meth:`Beside.questions`."""
+        """The number of questions that would decide the audit, to two digits.
+
+        See :meth:`RivalComparison.questions`.
+        """
         tests_by_debate = [tests for debate in self.debates if (tests := self.comparisons_for(debate.name))]
         better = [
             max(comparison.questions(self.least, "better") for comparison in tests)
@@ -240,7 +244,7 @@ def best_of(study: Study, title: str, rows: Mapping[str, Answers]) -> tuple[Answ
 
     No question then helps to choose its own row, so the estimate is unbiased. Clusters stay whole.
     The seed draws the halves. The first row wins a tie. Also return the number of questions for
-    which each row was chosen, by its name in ``rows``.
+    which each row was chosen, by the row's name in ``rows``.
     """
     seed = study.evaluations[0].seed
     groups = sorted(
@@ -299,7 +303,7 @@ def _interval(comparison: RowComparison, level: float) -> Figure:
 
 
 def _round_up_to_two_digits(number: float) -> int:
-    """Return a number with two digits that count, rounded up."""
+    """Round a number up to two significant digits."""
     size = int(10 ** max(0, math.floor(math.log10(max(number, 1))) - 1))
     return int(math.ceil(number / size) * size)
 

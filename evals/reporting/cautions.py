@@ -16,7 +16,7 @@ from dialectree.protocols.protocol import method
 from dialectree.text import count, format_list
 
 ENOUGH = 5
-"""The number of answers from which identical ones are worth a warning."""
+"""The number of answers from which a warning is given if all are identical."""
 NAMED = 5
 """The most failed questions of a row that a sentence names."""
 
@@ -110,7 +110,7 @@ def _unread(result: Result) -> bool:
 
 
 def _judge(study: Study) -> Iterator[str]:
-    """Warn of a judge with failed controls, equal rulings, or answers of its own to judge."""
+    """Warn of a judge that fails controls, rules the same on all answers, or judges its own answers."""
     scores = [score for result in study.results for score in result.scores]
     rulings = Counter(
         answer_score.score
@@ -147,7 +147,7 @@ def _describe(choices: FirstChoices) -> str:
 
 
 def _rows(study: Study) -> Iterator[str]:
-    """Warn of rows that chance, a single label, or papers without full text explain."""
+    """Warn of rows that favour a label, choose between two options, or lack the full text of papers."""
     rows = study.rows.values()
     for row in rows:
         choices = row.first_choices

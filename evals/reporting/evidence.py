@@ -11,7 +11,7 @@ from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Grounding
 
 Counted = Callable[[Grounding], tuple[int, int]]
-"""A function that returns a count and the total."""
+"""A function from a question's use of sources to a count and its total."""
 
 
 def evidence_table(study: Study) -> Table | None:

@@ -21,7 +21,7 @@ from dialectree.text import count, format_list
 MOST_SAMPLES = 100
 """The largest value of ``--samples``."""
 MOST = 3
-"""The number of differences that the answer names."""
+"""The most differences that the answer in the opening names."""
 
 
 def contrasts(analysis: Analysis) -> list[RowComparison]:
@@ -62,7 +62,7 @@ def _by(comparison: RowComparison) -> str:
 
 
 def opening(analysis: Analysis) -> list[str]:
-    """Return a sentence each on the answer, its price and its gaps."""
+    """Return a sentence each on whether debating helped, on its price and on what is missing."""
     if not analysis.study.results:
         return ["There is no result yet."]
     gaps = f"What is missing: {_missing(analysis.study)}."

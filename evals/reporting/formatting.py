@@ -56,7 +56,7 @@ def table(
     *notes: str,
     kinds: Mapping[str, Kind] | None = None,
 ) -> Table | None:
-    """Return a table of the lines, or None without any; a column without any value is left out."""
+    """Return a table of the lines; None without lines. A column without any value is left out."""
     frame = DataFrame([*lines], dtype=object)
     if frame.empty:
         return None

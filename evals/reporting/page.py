@@ -50,7 +50,7 @@ class Sentences(NamedTuple):
     """A report's sentences."""
 
     opening: list[str]
-    """The answer, its price and its gaps."""
+    """Whether debating helped, its price, and what is missing."""
     findings: list[str]
     cautions: list[str]
 
@@ -111,7 +111,7 @@ def short_pages(
 
 
 def render_page(name: str, script: str, data: object, **values: Any) -> str:
-    """Return a page of this folder with its one script and the data that the script reads."""
+    """Return the page of the template ``name``, with its one script and the data for the script."""
     code = (files("dialectree.evals.reporting") / script).read_text("utf-8")
     return template(f"{name}.html").render(
         script=Markup(code),

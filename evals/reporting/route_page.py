@@ -162,7 +162,7 @@ def _first(gain: Any) -> int:
 
 
 def as_json(voted: VotedDebates, routing: Routing) -> dict[str, Any]:
-    """Return everything as plain data."""
+    """Return the recommendation and its figures as plain data."""
     return {
         "row": voted.row.name,
         "call": routing.call,

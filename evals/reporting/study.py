@@ -40,7 +40,7 @@ class RatingLine(BaseModel):
     item: str
     scores: list[AnswerScore]
     judge: bool = False
-    """True for a model that was asked after the evaluation."""
+    """True if the rater is a model that was asked after the evaluation."""
     demonstration: bool = False
     """True for a judge that is no better than chance."""
 
@@ -60,7 +60,7 @@ class Study:
     """By question, the cluster that it belongs to."""
     ratings: list[RatingLine] = field(default_factory=list[RatingLine])
     strangers: int = 0
-    """Results of a row or a question that evaluation.json does not name; they are left out."""
+    """The number of results left out because evaluation.json does not name their row or question."""
 
     @property
     def task(self) -> Task:
@@ -135,7 +135,7 @@ class Study:
         return frame.where(frame.notna(), None)
 
     def add(self, folder: Path, items: Iterable[Item], results: Iterable[Result], place: int = 0) -> None:
-        """Add the items and results of one of the evaluations, in ``folder``."""
+        """Add the items and results in ``folder``, which belong to the evaluation at ``place``."""
         self.texts |= {item.id: item for item in items}
         row_names = names(self.folders, self.evaluations)
         evaluation = self.evaluations[place]
@@ -168,7 +168,7 @@ class Study:
             answers.results = dict(sorted(answers.results.items(), key=lambda entry: order[entry[0]]))
 
     def _complete(self, answers: Answers, item: str) -> None:
-        """Count the use of sources from the run's record if the result lacks it."""
+        """Count the use of sources from the run's record if the result lacks the count."""
         result, text, run = answers.results[item], self.texts.get(item), answers.run(item)
         has_sources = text is not None and text.inputs.sources and result.status != "failed"
         if text is None or not has_sources or result.grounding or run is None:
@@ -253,10 +253,10 @@ def tails(folders: Sequence[Path]) -> list[str]:
 
 
 def names(folders: Sequence[Path], evaluations: Sequence[EvaluationFile]) -> dict[tuple[int, str], str]:
-    """Return each row's name in the report, by its folder's place and its name in that folder.
+    """Return each row's name in the report, by the place of its folder and its name in that folder.
 
-    Different rows with one name get their models added to it, else their settings, else the folder
-    of the first.
+    If different rows share a name, the first of these that tells them apart is added to the name:
+    their models, their settings, or the first folder of each.
     """
     kinds: dict[str, dict[str, tuple[Row, str]]] = {}
     for tail, evaluation in zip(tails(folders), evaluations, strict=True):

@@ -23,10 +23,10 @@ from dialectree.evals.results import ControlScore
 from dialectree.evals.scorers import parse_claim_label
 
 PARTS = (0.25, 0.5, 0.75)
-"""The coverages in the table of risk, with the surest answers first."""
+"""The coverages in the table of risk: shares of the questions, whose surest answers alone count."""
 GRADES = (0, 25, 50, 75, 100)
 SCALES = {"truthful": None, "breadth": GRADES, "contextualisation": GRADES}
-"""The marks whose agreement kappa measures, with the scale if they have an order."""
+"""The scores whose agreement kappa measures. A score whose values have an order has a scale."""
 MARKED: Mapping[str, Kind] = dict.fromkeys(MARKS, "marks")
 
 
@@ -54,7 +54,7 @@ def tables(analysis: Analysis) -> list[Table]:
 
 
 def _make_name_cells(row: Answers, study: Study) -> Line:
-    """Return a row's name, and its models if they differ between rows and names omit them."""
+    """Return a row's name; also its models, if rows differ in models and names do not show them."""
     rows = [study_row.row for study_row in study.rows.values()]
     models_differ = len({models(study_row) for study_row in rows}) > 1
     models_in_names = not models_differ or all(models(study_row) in study_row.name for study_row in rows)
@@ -174,7 +174,7 @@ def _controls(study: Study) -> Table | None:
 
 
 def _people(study: Study) -> Table | None:
-    """Return the table of the share that people call right, or of their mean grades."""
+    """Return the table of people's ratings: the share that they call right, or their mean grades."""
     latest = {
         (rated.row, score.key, rated.item, rated.rater): score.score
         for rated in study.ratings
@@ -353,7 +353,10 @@ def agreement_table(study: Study) -> Table | None:
 
 
 def _marks(study: Study) -> dict[tuple[str, str], dict[tuple[str, str], float]]:
-    """Return marks by people and further judges: by rater and score, then row and question."""
+    """Return the marks that people and further judges gave.
+
+    They are keyed by rater and score, then by row and question.
+    """
     marks: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
     for rated in study.ratings:
         for score in rated.scores:

@@ -24,7 +24,7 @@ def make_comparison_tables(analysis: Analysis) -> list[Table | None]:
 
 
 def _make_comparisons_table(analysis: Analysis) -> Table | None:
-    """Return the table of all comparisons, each followed by the one at equal coverage."""
+    """Return the table of all comparisons, each followed by its comparison at equal coverage."""
     comparisons = [
         comparison
         for main_comparison in analysis.comparisons

@@ -24,7 +24,7 @@ from dialectree.evals.results_file import replace_file
 from dialectree.records.folder import RunFolder
 
 FEW_PAGES = 100
-"""A report writes the missing pages of at most so many runs; ``dialectree view`` opens others."""
+"""If no more runs than this lack a page, a report writes these pages; else ``dialectree view`` does."""
 TABLES = (
     *("accuracy", "evidence", "rubric", "controls", "people", "compared"),
     *("turned", "places", "calibration", "risk-coverage", "risk-coverage-curves"),
@@ -36,7 +36,7 @@ SOMETIMES = (
     *(f"report/{name}.csv" for name in TABLES),
     *(f"report/{name}.{kind}" for name in PLOTS for kind in ("svg", "png")),
 )
-"""Files that some reports lack: a report deletes those of an earlier one."""
+"""Files that some reports lack. A report without such a file deletes the file of an earlier report."""
 
 
 class WrittenReport(NamedTuple):
