@@ -10,7 +10,7 @@ from dialectree.protocols.phases import PhaseOrder, jurors
 from dialectree.protocols.protocol import Evaluation, Phase, Protocol, Variant
 
 SET_BY_PERSON = "A person set this."
-"""The reason in a reply that a person put in the place of a model's figure or ruling."""
+"""The reason that a reply gives when a person replaced a model's figure or ruling."""
 _HERE = "dialectree.graphs.adaptive_reasoning_tree"
 _GROWING = {"supporter": "generator", "attacker": "generator", "scorer": "evaluator"}
 _ALONE = {"verifier": ""}

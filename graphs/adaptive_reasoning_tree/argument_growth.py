@@ -3,8 +3,8 @@
 ART, sections 3.1 and 3.2. The arguments of a level meet in their tournament while they grow
 arguments of their own, so a tree of depth d takes d + 1 calls one after another. A tournament that
 decides alone (lambda = 1) compares all pairs at once, and then scores only the arguments without a
-comparison that counts. With sources, both sides of a parent argue from the sentences found for it,
-and the evaluators read the sentences that they cite.
+comparison that counts. With sources, both sides of a parent argue from the sentences found for the
+parent, and the evaluators read the sentences that the two sides cite.
 
 With ``check_stance``, a scorer first scores each argument and says which way it points. An argument
 that points the wrong way is replaced once, and then left out.
@@ -72,10 +72,10 @@ tournament = flow.compile("tournament")
 
 
 async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Ask again for near-duplicates, then make the arguments nodes.
+    """Ask once for other arguments in place of near-duplicates, then make the arguments nodes.
 
-    A missing argument or a second near-duplicate gets a note. A supporter's id ends in its place,
-    an attacker's in breadth + its place. Arguments that a person inserted come last.
+    A missing argument or a second near-duplicate gets a note. A supporter's id ends in its place on
+    its side, an attacker's in breadth + its place. Arguments that a person inserted come last.
     """
     parent, overrides = state["id"], run_of(runtime).overrides
     sides = {stance: list_drafts(state, stance) for stance in STANCES}
@@ -111,7 +111,7 @@ async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, obje
 
 
 def list_drafts(state: Growth, stance: Stance) -> list[Argument]:
-    """Return the drafts of one side in the order of their places; a second try replaces a first."""
+    """Return the drafts of one side in the order of their places; a second try replaces the first."""
     drafts = {draft["id"]: draft for draft in state["drafts"]}
     return [draft for draft in drafts.values() if draft["stance"] == stance]
 
@@ -174,7 +174,7 @@ def after_branching(
 ) -> list[Send] | list[Again] | Literal["stance_check", "__end__"]:
     """Judge this level, and at the same time grow each of its arguments.
 
-    Before that, ask for near-duplicates again, and check which way the arguments point.
+    Before that, have near-duplicates replaced, and check which way the arguments point.
     """
     if "children" not in state:
         return _again(state["again"])
@@ -209,10 +209,10 @@ def _again(places: Mapping[Stance, Sequence[int]]) -> list[Again]:
 
 
 def _judging(state: Growth, settings: Settings) -> list[Send]:
-    """Judge all at once, unless only the whole tournament shows which arguments need a score.
+    """Judge all at once, unless the tournament must first show which arguments need a score.
 
-    An inserted argument is scored, and compared with the arguments that it meets. The other
-    arguments are not judged again.
+    An argument that a person inserted is scored, and compared with the arguments of the other side.
+    The other arguments are not judged again.
     """
     id, text, children, inserted = state["id"], state["text"], state["children"], state["inserted"]
     orders = settings.judge_orders

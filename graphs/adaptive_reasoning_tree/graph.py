@@ -66,7 +66,7 @@ def after_opening(state: AdaptiveReasoningTree, settings: Settings) -> list[Send
 
 
 def adaptive_reasoning_tree(name: str, *, tournament: bool = True) -> Graph:
-    """Return the protocol; without a ``tournament`` it is ArgLLM, its baseline (lambda = 0)."""
+    """Return the protocol's graph; without a ``tournament``, its baseline ArgLLM (lambda = 0)."""
 
     async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
         """Open the claim; each tree of an ensemble has its own root below the claim."""

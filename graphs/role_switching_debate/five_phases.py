@@ -36,7 +36,7 @@ def after_same_answer(state: FivePhases) -> Literal["alternative", "pairing"]:
 
 
 def who_examines(state: FivePhases, settings: Settings) -> list[Literal["rebuttal_a", "rebuttal_b"]]:
-    """Let a begin, or let both examine the other's proposal at once."""
+    """Let a examine b's proposal first, or let both examine each other's proposals at once."""
     if settings.cross_examination == "in_turn":
         return ["rebuttal_a"]
     return ["rebuttal_a", "rebuttal_b"]
@@ -69,7 +69,7 @@ def both_answers(state: FivePhases) -> list[str]:
 
 
 def five_phases(name: str, *, role_switch: bool = True, disclosure: bool = True) -> Graph:
-    """Return one debate; the paper's ablations leave out the role switch, the disclosure or both.
+    """Return one debate; the paper's ablations lack the role switch, the uncertainty phase or both.
 
     A rebuttal, a switch or a report that fails for good is left out; the record notes it.
     Without a proposal or a ruling the debate is unresolved.

@@ -10,8 +10,8 @@ from dialectree.system import chance
 def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:
     """Return the gold answer's side and its place for the judge, and if the order swayed a judge.
 
-    A knockout counts by its last debate. The judge reads a first, unless balanced candidates were
-    swapped. Return None for a run without a debate.
+    In a knockout, only the last debate counts. The judge reads side a first, unless balanced
+    candidates were swapped. Return None for a run without a debate.
     """
     nodes = record.tree.nodes.values()
     opened = ("proposals", "rounds")

@@ -1,10 +1,11 @@
 """RSD, Uncertainty-Aware Role-Switching Debate: the candidates, their debates and the verdict.
 
-Paper: Uncertainty-Aware Role-Switching Debate (Liu et al.), Method. One debate is ``five_phases``;
-here are the gate that spares a debate, the candidates, and the knockout of several options.
+Paper: Uncertainty-Aware Role-Switching Debate (Liu et al.), Method. One debate is ``five_phases``.
+This module has the gate, which ends without a debate if direct answers agree, the choice of
+candidates, and the knockout of several options.
 
-Its baselines are direct answers: the majority of nine samples, which take the calls of one debate,
-or one answer of the judge. An evaluation gives them the two options of the debate.
+The baselines are direct answers: the majority of nine samples, as many calls as one debate takes,
+or one answer of the judge. An evaluation gives the baselines the two options of the debate.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def after_opening(
 
 
 def after_gate(state: RoleSwitchingDebate, settings: Settings) -> Literal["agreed", "distractor", "pairing"]:
-    """End without a debate if all agree. RSD, Discussion: debate only when necessary."""
+    """End without a debate if all direct answers agree. RSD, Discussion: debate only when necessary."""
     unanimous = len(votes(state["samples"])) == 1
     everybody = len(state["samples"]) + state["dropped"] == settings.gate
     return "agreed" if unanimous and everybody else before_pairing(state, settings)
@@ -71,7 +72,7 @@ def after_standing(state: RoleSwitchingDebate) -> Literal["pairing", "ruling"]:
 
 
 def role_switching_debate(name: str, debate: Graph) -> Graph:
-    """Return the protocol around ``debate``, which is complete or an ablation."""
+    """Return the protocol's graph around ``debate``, the graph of a complete or an ablated debate."""
 
     async def settle(state: Pair) -> dict[str, object]:
         ended = await debate.ainvoke(state)

@@ -34,7 +34,7 @@ def no_queries(state: Rounds) -> list[str]:
 
 
 def in_rounds(name: str, *sides: Side) -> Graph:
-    """Return a debate between ``sides``; a single one is a consultant."""
+    """Return a debate between ``sides``; a single side is a consultant."""
     flow = Flow(Rounds, settings=Settings, input=Question, opening=opening)
     flow.evidence("material", opening_queries)
     flow.evidence("more_material", no_queries)

@@ -20,7 +20,7 @@ def _make_summary_field(text: str) -> dict[str, Any]:
 
 
 def _summary(text: str) -> dict[str, Any]:
-    """Return the fields that make ``text`` the comparison, without a ground."""
+    """Return the fields that make ``text`` the comparison, with no topic or segment to rest on."""
     sentence = {"text": text, "nodes": [], "segments": []}
     return {"similarities": [], "differences": [sentence], "proposals": []}
 
@@ -200,9 +200,10 @@ _COLUMNS = (
 
 
 def pair(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return two papers and a topic; the category has the shared part, and if one cites the other.
+    """Return two papers, their topic and a category, such as ``method, cited``.
 
-    ``method_or_task`` is ``method`` if the papers differ in method but not in task.
+    ``method`` means that the papers differ in method but not in task, ``cited`` that one cites the
+    other.
     """
     cited = str(row["cites"]).lower() in ("true", "1", "yes")
     fields = {

@@ -32,7 +32,7 @@ Why = Literal["max_depth", "clear_winner", "no_progress", "one_topic", "failed"]
 
 
 def after_start(state: Topic) -> Literal["expansion"] | list[Literal["present_a", "present_b"]]:
-    """Split the topic of the whole comparison at once; debate any other."""
+    """Split the topic of the whole comparison at once; debate any other topic first."""
     return "expansion" if state["depth"] == 0 else ["present_a", "present_b"]
 
 
@@ -55,8 +55,9 @@ def after_progress(
 ) -> Literal["expansion", "stop_clear_winner", "stop_no_progress"]:
     """Split the topic if the debate moved on (ToD, section 3.4.1).
 
-    ``reference``, as in the authors' program: it moved on, without a clear winner. ``paper``:
-    either is enough. Open questions count only if a persona asked one.
+    By ``reference``, as in the authors' program, there must be no clear winner, either. By ``paper``,
+    it is enough that the debate moved on, or that there is no clear winner. Open questions count as
+    moving on only if a persona asked one.
     """
     has_questions = state["meaningful_questions"] and bool(questions(state["said"]))
     moved, won = state["progression_of_arguments"] or has_questions, state["clear_winner"]
@@ -69,7 +70,7 @@ def after_progress(
 def after_pre_emption(
     state: TopicDebate, settings: Settings
 ) -> list[Send] | Literal["subtopics", "stop_failed"]:
-    """Filter the segments for each claim in one call, or each segment in its own."""
+    """Filter the segments for each claim in one call, or each segment in a call of its own."""
     if not state["own"]:
         return "stop_failed"
     per_segment = settings.filter == "per_segment"

@@ -1,4 +1,4 @@
-"""Show the special part of a comparison of two papers: the ground of each sentence.
+"""Show what only a comparison of two papers has: the topics and segments behind each sentence.
 
 The report shows topics, turns and claims as for other debates.
 """
@@ -28,7 +28,7 @@ def grounds(record: RunRecord) -> list[str]:
 
 
 def answer(record: RunRecord) -> list[str]:
-    """Return the outcome in plain paragraphs, with the ground of each sentence.
+    """Return the outcome in plain paragraphs, with the topics and segments behind each sentence.
 
     Return nothing if a person gave the verdict, or if there are no sentences.
     """
@@ -102,7 +102,7 @@ class _Citing(BaseModel):
 
 
 def find_cited(record: RunRecord) -> list[Segment]:
-    """Return the segments that a sentence, an argument or a claim names, in their order."""
+    """Return the segments that a sentence, an argument or a claim names, in the order of the papers."""
     ids = set[str]()
     for node in record.tree.nodes.values():
         topic = topic_of(node)

@@ -1,8 +1,8 @@
 """TSD's baselines: one answer; several, and a pick among them; one critique; two rounds of debate.
 
-Paper: Tree-Structured Debate, Experiments. Best-of-5 samples at 0.8 and picks at 0. In a two-round
-debate an explorer answers and a critic attacks, twice; then one synthesis. One critique is not in
-the paper: an answer, a critique and a revision.
+Paper: Tree-Structured Debate, Experiments. Best-of-5 samples at a temperature of 0.8 and picks at 0.
+In a two-round debate an explorer answers and a critic attacks, twice; then one synthesis. The
+baseline with one critique is not in the paper: an answer, a critique and a revision.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ one_critique = flow.compile("one_critique")
 
 
 def after_explorer(state: Answers) -> Literal["critic", "synthesiser", "unresolved"]:
-    """Let the critic read every answer; if the debate broke off, judge its transcript."""
+    """Let the critic read every answer; if the debate broke off, go on to the synthesis, if possible."""
     if state.get("broken_off"):
         return "synthesiser" if state["transcript"] else "unresolved"
     return "critic"

@@ -2,7 +2,7 @@
 
 Paper: Coordinating LLMs via Debate Trees (Fu and Gold), Algorithm 1. The tree is ``subtree``, the
 debates at its leaves ``leaf``. In the second pass fresh debaters visit doubtful leaves again, and
-the answers that rest on them are merged again. All other verdicts stay, and serve as facts.
+the answers that rest on these leaves are merged again. All other verdicts stay, and serve as facts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from dialectree.protocols.inside import root
 
 
 def after_reopening(state: SecondPass) -> Literal["leaf_again"] | list[Send]:
-    """Debate a leaf that the second pass visits; else go on to each child above such a leaf."""
+    """Debate a leaf that the second pass visits; else go on to each child that leads to such a leaf."""
     if state["id"] in state["leaves"]:
         return "leaf_again"
     return [
@@ -61,8 +61,8 @@ async def solve(state: SecondPass, runtime: Runtime[Settings]) -> dict[str, list
 async def leaf_again(state: Debated) -> Judged:
     """Let fresh debaters debate one leaf.
 
-    A helper calls the graph, to hide it from LangGraph: a Mermaid drawing with a subgraph twice
-    raises.
+    A helper function calls the leaf's graph, to hide that graph from LangGraph: a Mermaid drawing
+    with the same subgraph twice raises an error.
     """
     return await _leaf(state)
 

@@ -75,11 +75,14 @@ leaf_debate = flow.compile("leaf_debate")
 
 
 class Leaf(Debated, Judged):
-    """A leaf on its way to a finding."""
+    """A leaf, from its question to its finding."""
 
 
 def who_settles(state: Debated, settings: Settings) -> Literal["leaf_debate", "inner_debate"]:
-    """Follow the settings if the protocol can take the question; a claim is weighed only once."""
+    """Follow the settings if their protocol can take the question; weigh a claim in the first pass only.
+
+    A protocol weighs a claim if its outcome is a probability.
+    """
     name = settings.leaf_protocol
     if name == "debate" or (needs_options(name) and not is_polar(state["question"])):
         return "leaf_debate"

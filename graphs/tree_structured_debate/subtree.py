@@ -1,8 +1,8 @@
 """One question of a TSD tree and its subtree: the graph calls itself for each child.
 
 Each instance waits for its own children only, so a tree takes no longer than its longest branch. In
-the synthesis debate a concise and a full debater write at once, then a judge chooses; they argue
-from the sentences that the verdicts on the children cite.
+the synthesis debate a concise and a full debater write at once, then a judge chooses. The debaters
+argue from the sentences that the verdicts on the children cite.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ Way = Literal["concise", "full", "synthesis_judge", "missing"]
 
 
 async def next_round(state: SynthesisDebate) -> dict[str, int]:
-    """Count the rounds: both debaters have spoken, or are gone."""
+    """Count the rounds: each debater has spoken, or has failed for good."""
     return {"round": 1}
 
 
 def after_round(state: SynthesisDebate, settings: Settings) -> list[Way]:
-    """Let both write, round after round; then let the judge choose.
+    """Let both debaters write, round after round; then let the judge choose.
 
-    Give no answer if all children lack a (new) answer, or if both texts are missing.
+    Give no answer if no child has an answer from this pass, or if both texts are missing.
     """
     news = [f for f in state["findings"] if f["answer"] is not None and f["take"] == state["take"]]
     writers: list[Way] = [style for style in STYLES if style not in state["gone"]]
@@ -62,7 +62,7 @@ def after_round(state: SynthesisDebate, settings: Settings) -> list[Way]:
 
 
 def after_synthesis_judge(state: SynthesisDebate) -> Literal["unjudged", "missing", "__end__"]:
-    """Pass a text upward unrated without a judge; give no answer on a contradictory ruling."""
+    """Pass a text upward unrated if the judge failed; give no answer if its ruling contradicts itself."""
     if state.get("fault") == "contradicted":
         return "missing"
     return "unjudged" if state.get("fault") == "failed" else "__end__"
@@ -111,7 +111,7 @@ def after_opening(
 def after_decomposer(
     state: Subtree, settings: Settings
 ) -> Literal["decomposition_judge", "stop_decomposer_stop", "stop_too_few_children"]:
-    """Make a leaf if there are too few parts, or if the decomposer says so and may."""
+    """Make a leaf if there are too few parts, or if the decomposer stops where it may stop."""
     few = len(state["drafted"]) < 2
     may_stop = settings.depth_profile != "fixed" and state["depth"] >= settings.depth_floor()
     if state["atomic"] and (may_stop or few):
@@ -131,9 +131,10 @@ def after_decomposition_judge(
 def after_complexity_evaluator(
     state: Subtree, settings: Settings
 ) -> Literal["clarification", "branching", "stop_clarify", "stop_below_threshold"]:
-    """Ask the person once, if the settings allow it; else split, or stop if the parts are easy.
+    """Ask the person once about an unclear question, if the settings allow it; else split or stop.
 
-    Above the depth floor every split is kept.
+    A question that stays unclear, or whose parts are all easy, becomes a leaf. Above the depth floor
+    every split is kept.
     """
     if state["unclear"] and state["attempt"] == 1 and settings.ask:
         return "clarification"

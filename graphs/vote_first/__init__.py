@@ -60,7 +60,7 @@ class VoteReply(BaseModel):
 
 
 def put(inputs: Mapping[str, Any], then: str | None, among: Sequence[str] = ()) -> tuple[str, Any]:
-    """Return the name of the protocol that debates and its input, with the options ``among``."""
+    """Return the name of the protocol that debates, and its input, with the options ``among`` if any."""
     question, options = inputs["question"], inputs.get("options") or []
     asks = bool(options) or question.rstrip(" \"'”’»)").endswith(("?", "？", "؟"))
     name = then or USUAL["options" if options else "question" if asks else "claim"]
@@ -110,14 +110,14 @@ def share(talk: Talk) -> float:
 
 
 def agree(talk: Talk) -> bool:
-    """Stop if enough voters give the same answer, and all are sure enough."""
+    """Return whether enough voters give the same answer and all are sure enough: then nobody debates."""
     at, minimum_confidence, votes = (talk.settings.agree_at, talk.settings.sure_at or 0, group_votes(talk))
     sure = not at or all(vote["confidence"] >= minimum_confidence for group in votes for vote in group)
     return bool(votes) and sure and share(talk) >= at
 
 
 def debate(talk: Talk) -> tuple[str, Any]:
-    """Debate the answers that were voted for, or all if there are not two."""
+    """Debate the answers that were voted for, or all options if there was at most one such answer."""
     answers_by_label = labels(talk)
     voted = [answers_by_label.get(answer := str(group[0]["answer"]), answer) for group in group_votes(talk)]
     voted.sort(key=[*answers_by_label.values(), *voted].index)
