@@ -53,10 +53,10 @@ class AttackReply(ArgumentsReply, _FalseReply):
 
 
 async def checks_stance(runtime: Runtime[Settings]) -> bool:
-    """Return whether arguments that point the wrong way are found and left out.
+    """Return whether the scorer finds arguments that point the wrong way, so that they are left out.
 
-    ``auto``: with sources, or if a model of medium size argues; never if a smaller model argues,
-    because its scores say nothing.
+    ``auto``: check with sources, or if a model of medium size argues. Never check if a smaller model
+    argues, because the scores that a smaller model gives to arguments say nothing about them.
     """
     context, run = runtime.context, run_of(runtime)
     if context.check_stance != "auto":

@@ -1,7 +1,8 @@
 """Whole trees of arguments: their weights from judgements, their strengths from the leaves up.
 
 ART, sections 3.3 and 3.4. ``blend_weights`` weighs each argument by itself, ``aggregate_strengths``
-carries the weights to the claim. Arguments form one tree or several. Children of one parent meet.
+carries the weights to the claim. Arguments form one tree or several. Only children of the same
+parent are compared with each other.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ class Argument(NamedTuple):
 
     id: str
     parent: str | None
-    """None: the root."""
+    """The parent's id; None for the root."""
     stance: Literal["support", "attack"] | None
-    """Toward the parent. None: the root."""
+    """For or against the parent; None for the root."""
     tau: float | None
-    """Intrinsic strength, 0 to 1. None: not known."""
+    """Intrinsic strength, 0 to 1; None if it is not known."""
 
 
 class Weight(NamedTuple):
@@ -39,9 +40,9 @@ class Weight(NamedTuple):
     blended: float | None
     """Tau and theta blended, 0 to 1."""
     strength: float | None
-    """The weight after all arguments below, 0 to 1; the root's is P(claim) (ART Eq. 6)."""
+    """The strength with all arguments below it, 0 to 1; the root's is P(claim) (ART Eq. 6)."""
     counted: bool
-    """True if it takes part in the claim's strength, or would if the claim had one."""
+    """True if the argument takes part in the claim's strength, or would if the claim had a strength."""
 
 
 class Weighed(NamedTuple):
@@ -54,7 +55,7 @@ class Weighed(NamedTuple):
 
 
 class Blended(NamedTuple):
-    """The weights of a tree's arguments before they are carried to their parents."""
+    """The weights of a tree's arguments, before the arithmetic carries them to the parents."""
 
     theta: dict[str, float]
     """By id; absent for an argument without a comparison that counts."""
@@ -74,8 +75,8 @@ def blend_weights(
 ) -> Blended:
     """Blend each argument's tau with the theta that ``strength_rule`` computes.
 
-    ``comparisons`` are by parent. ``blend`` is lambda, 0 to 1; at 0 no theta is used. Only
-    Bradley-Terry reads ``ties``. The same input gives the same bits, in any order.
+    ``comparisons`` are grouped by the parent's id. ``blend`` is lambda, 0 to 1; at 0 no theta is
+    used. Only Bradley-Terry reads ``ties``. The same input gives the same bits, in any order.
     """
     theta: dict[str, float] = {}
     notes: dict[str, list[str]] = {}

@@ -53,7 +53,7 @@ class Fit(NamedTuple):
     iterations: int
     converged: bool
     connected: bool
-    """False if some groups never met: then the uniform start sets theta between them."""
+    """False if some groups of arguments were never compared: then theta relates them by the equal start."""
 
 
 def tallies(comparisons: Sequence[Comparison], ties: Ties) -> Tallies:
@@ -120,7 +120,7 @@ def mm_step(
     """Take one step of Eq. 2 for all: wins_u / (sum_v n_uv / (theta_u + theta_v) + epsilon).
 
     Return the thetas of supporters and attackers, which sum to 1. An argument without a win gets 0.
-    Two thetas of 0 that met stay at 0, which is the limit.
+    If two compared arguments both have a theta of 0, both stay at 0, which is the limit.
     """
     met = wins + losses
     pair = theta_supporters[:, None] + theta_attackers

@@ -78,7 +78,7 @@ def scorer(*, late: bool = False, directed: bool = False) -> Step:
 
     A ``late`` scorer scores an argument that a tournament left without a comparison that counts. A
     ``directed`` scorer also says which way the argument points. Neither makes a call if a person
-    set the strength: the weighing looks it up.
+    set the strength: the weighing looks that strength up.
     """
 
     async def scorer(state: Sprout, runtime: Runtime[Settings]) -> dict[str, Any]:
@@ -227,9 +227,10 @@ NEITHER = "both are equally strong"
 
 
 def by_text(supporter: str, attacker: str) -> ByText[PairwiseReply] | None:
-    """Return the reply by text for a model of medium size; None if both texts are equal.
+    """Return the reply in which a model of medium size names the winner by its text.
 
-    Asked for SUPPORT or ATTACK, such a model said SUPPORT in 11 of 12 cases, right or wrong.
+    None if both texts are equal. Asked for SUPPORT or ATTACK instead, a model of medium size said
+    SUPPORT in 11 of 12 cases, right or wrong.
     """
     if supporter == attacker:
         return None

@@ -15,7 +15,7 @@ Combine = Callable[[float, Sequence[float], Sequence[float]], float]
 """A function from base, supporters' and attackers' strengths to the parent's strength."""
 
 LARGEST_ENERGY = 700.0
-"""e to a higher power does not fit into a float."""
+"""The highest power of e that is used: e to a higher power does not fit into a float."""
 
 
 def blend(tau: float, theta: float, share: float) -> float:

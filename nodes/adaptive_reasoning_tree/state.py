@@ -51,7 +51,7 @@ class Grown(TypedDict):
     """Intrinsic strengths (tau), 0 to 1, by the ids of claims and arguments."""
     comparisons: Annotated[list[Compared], operator.add]
     unheard: Annotated[list[str], operator.add]
-    """Ids of the claims and arguments with a side that failed for good."""
+    """Ids of the claims and arguments whose supporter or attacker failed for good."""
 
 
 class Pair(TypedDict):
@@ -160,13 +160,13 @@ class Sprout(TypedDict):
     path: list[str]
     """The claim and the arguments from it down to the parent of ``text``; empty at the claim."""
     blend: float
-    """Lambda: 0 for no tournament; at 1 only arguments that it leaves undecided are scored."""
+    """Lambda: 0 for no tournament; at 1 only arguments that the tournament leaves undecided are scored."""
     argued: bool
-    """True if the debaters argue about it; False if only arguments of a person are below it."""
+    """True if the debaters argue about it; False if a person inserted all arguments below it."""
     stance: NotRequired[Stance]
-    """The side of an argument that a scorer weighs."""
+    """The side that the argument is on; only for a scorer."""
     second_try: NotRequired[bool]
-    """True if it replaces an argument that pointed the wrong way."""
+    """True if the argument replaces one that pointed the wrong way."""
 
 
 Direction = Literal["supports", "attacks", "neither"]
@@ -197,7 +197,7 @@ class Growth(Sprout, Grown):
     children: list[Argument]
     """The arguments that the debaters gave."""
     inserted: list[Argument]
-    """The arguments that a person inserted after them."""
+    """The arguments that a person inserted; they come after the debaters' own."""
     insertions_below: list[str]
     """The ids of the arguments below which a person inserted others."""
     pairs: list[Pair]

@@ -137,7 +137,7 @@ def _trees(state: AdaptiveReasoningTree, scores: Mapping[str, float]) -> list[ar
 def _has_unscored_side(claim: str, arguments: Sequence[Argument], weights: Mapping[str, Weight]) -> bool:
     """Return whether all arguments of one side of the claim lack a weight.
 
-    A side without arguments is empty, not lost: it declined, or a person dropped its arguments.
+    A side without any argument does not count: its debater declined, or a person dropped its arguments.
     """
     sides: dict[str, list[bool]] = {}
     for argument in arguments:

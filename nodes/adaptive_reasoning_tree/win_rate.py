@@ -15,7 +15,7 @@ def win_rates(wins: Floats, losses: Floats) -> tuple[Floats, Floats]:
     """Return the mean win rates of supporters, and of attackers, over their opponents.
 
     ``wins`` and ``losses`` have the shape (supporters, attackers); a tie is half of each. A pair
-    counts once, even if it was judged twice. 0 to 1; nan for an argument without opponents.
+    counts once, even if it was judged twice. Rates are 0 to 1; nan for an argument without opponents.
     """
     met = wins + losses > 0
     rates = np.divide(wins, wins + losses, out=np.zeros_like(wins), where=met)

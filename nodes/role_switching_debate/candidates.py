@@ -41,7 +41,7 @@ from dialectree.trace.events import tell
 def prepare(inputs: Mapping[str, Any], settings: Settings, *, debated: bool = True) -> dict[str, Any]:
     """Return the question, its options as texts and the gold answer as a letter.
 
-    Raise InputError if the question cannot be ``debated``, or else answered directly.
+    Raise InputError if the question cannot be debated or, without ``debated``, be answered directly.
     """
     require_question(inputs)
     options = distinct_options(inputs.get("options") or [])
@@ -80,8 +80,8 @@ def texts(candidates: Sequence[Candidate]) -> dict[str, str]:
 def opening(count_answers: Callable[[Settings], int], *, debated: bool = True) -> Step:
     """Return the step that labels a question's options, and draws the order of a knockout.
 
-    ``count_answers`` returns the number of direct answers. A question that is not ``debated`` keeps
-    only the two options of the debate if an evaluation chooses these.
+    ``count_answers`` returns the number of direct answers. If an evaluation chooses two options for
+    its debates, a question that is not ``debated`` keeps only these two.
     """
 
     async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
@@ -103,9 +103,9 @@ def opening(count_answers: Callable[[Settings], int], *, debated: bool = True) -
 
 
 async def pairing(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Choose the next debates: a knockout's round, gold and distractor, or both options.
+    """Choose the next debates: a knockout's round, the gold answer against a distractor, or two options.
 
-    With more than two options or none, the debaters choose their proposals.
+    With more than two options, or with none, the debaters propose the answers themselves.
     """
     context, question, options = runtime.context, state["question"], state["options"]
     if state["waiting"]:
@@ -126,7 +126,7 @@ async def pairing(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dic
 
 
 def next_round(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Pair the waiting options in their order; an odd one out has a bye."""
+    """Pair the waiting options in their order; the last of an odd number has a bye."""
     waiting, number, question = state["waiting"], state["round"] + 1, state["question"]
     seed, pairs, met = runtime.context.seed, list[Pair](), list[str]()
     for first_option, two in zip(waiting[::2], waiting[1::2], strict=False):
@@ -170,7 +170,7 @@ async def standing(state: RoleSwitchingDebate) -> dict[str, object]:
 
 
 def make_draw_key(question: str) -> tuple[str, ...]:
-    """Return the key of the draws about ``question``, without the seed."""
+    """Return what the draws about ``question`` depend on, besides the seed."""
     return (*inside.get().draw(), question)
 
 
@@ -199,7 +199,7 @@ def gold_pair(
 
 
 def read_from(first: Side, candidates: Mapping[Side, Candidate]) -> dict[str, str]:
-    """Return text by label, with the candidate of ``first`` first."""
+    """Return the candidates' texts by label, beginning with the candidate of side ``first``."""
     return {candidates[s]["label"]: candidates[s]["text"] for s in (first, get_opponent(first))}
 
 
@@ -244,7 +244,7 @@ async def same_answer(state: FivePhases, runtime: Runtime[Settings]) -> dict[str
 
 
 async def pair_proposals(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Let each debater defend its proposal. Open answers are A and B.
+    """Let each debater defend its proposal. Open answers have the labels A and B.
 
     A notice of the run names the options that are left out.
     """

@@ -85,10 +85,10 @@ class UncertaintyReply(BaseModel):
 
 
 def proposal(side: Side, *, again: bool = False) -> Step:
-    """Return phase 1: an answer with its reasons, without a look at the other's.
+    """Return the role of phase 1: an answer with its reasons, without a look at the opponent's.
 
-    ``again`` is for a debater that proposed its opponent's answer. It argues for the strongest
-    answer other than the opponent's and its own first one.
+    ``again`` is for a debater that proposed its opponent's answer. The debater then argues for the
+    strongest answer other than the opponent's and its own first one.
     """
 
     async def proposal(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
@@ -146,7 +146,10 @@ def proposal(side: Side, *, again: bool = False) -> Step:
 
 
 def rebuttal(side: Side) -> Step:
-    """Return phase 2: located errors in the opponent's text. In turn, b has read a's rebuttal."""
+    """Return the role of phase 2, which quotes errors in the opponent's text.
+
+    If the debaters speak in turn, b has read a's rebuttal.
+    """
 
     async def rebuttal(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
         in_turn = runtime.context.cross_examination == "in_turn"
@@ -183,7 +186,7 @@ def rebuttal(side: Side) -> Step:
 
 
 def switch(side: Side) -> Step:
-    """Return phase 3: the strongest case for the opponent's proposal."""
+    """Return the role of phase 3: the strongest case for the opponent's proposal."""
 
     async def switch(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
         place = _place(state, side, "role_switch")
@@ -193,7 +196,10 @@ def switch(side: Side) -> Step:
 
 
 def uncertainty(side: Side) -> Step:
-    """Return phase 4: a debater's confidence in its first answer, without the other's report."""
+    """Return the role of phase 4: how sure a debater is of its first answer.
+
+    The debater does not see its opponent's report.
+    """
 
     async def uncertainty(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
         place = _place(state, side, "uncertainty")
@@ -216,7 +222,8 @@ async def _speak(
 ) -> dict[str, list[Turn]]:
     """Return the turn of the debater at ``place``, who reads the transcript up to ``until``.
 
-    The transcript has the order in which the judge reads it, so that their prompts begin alike.
+    The transcript has the order in which the judge reads it, so that the prompts of debaters and judge
+    begin alike.
     """
     side: Side = "a" if place.speaker == "a" else "b"
     candidates, first = state["candidates"], state["first"]
@@ -246,9 +253,9 @@ async def _speak(
 
 
 def _order_texts(turns: list[Turn], side: Side, *, first: Side) -> list[tuple[bool, str]]:
-    """Return the texts of both in order, each with True if the opponent of ``side`` wrote it.
+    """Return both debaters' texts in order, each with True if the opponent of ``side`` wrote it.
 
-    Both propose at the same time; in the cross-examination ``first`` speaks before the other.
+    Both debaters propose at the same time; in the cross-examination ``first`` speaks first.
     """
     phases: list[tuple[Phase, Side]] = [("proposals", side), ("cross_examination", first)]
     return [

@@ -123,7 +123,7 @@ def _name(sample: VerdictFields) -> str:
 
 
 async def distractor(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Ask for the most plausible of the wrong options. The right one is not shown."""
+    """Ask for the most plausible of the wrong options. The model does not see the right option."""
     wrong = texts([option for option in state["options"] if option["label"] != state["gold"]])
     reply = await ask(
         runtime,

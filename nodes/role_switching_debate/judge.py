@@ -1,7 +1,8 @@
 """The judge of a role-switching debate, a model or a person, and the outcome of its rulings.
 
-RSD, Method, phase V. The paper lost a debate that was won, because its verdict was mapped to the
-wrong candidate. So the judge names a label and the answer's text, and both must name one candidate.
+RSD, Method, phase V. In the paper, a debate that was won counted as lost, because its verdict was
+mapped to the wrong candidate. So the judge names a label and the text of an answer, and both must
+name the same candidate.
 """
 
 from __future__ import annotations
@@ -61,9 +62,10 @@ class NamedRuling(BaseModel):
 
 
 def by_text(possible: Mapping[str, str]) -> ByText[JudgeReply] | None:
-    """Return the reply by text for a model of medium size; None if two candidates share a text.
+    """Return the reply in which a model of medium size names the answer by its text.
 
-    Such a model chose the letter A in 23 of 24 rulings, right or wrong.
+    None if two candidates share a text. Asked for a letter, a model of medium size chose A in 23 of 24
+    rulings, right or wrong.
     """
     labels = {text: label for label, text in possible.items()}
     if len(labels) < len(possible):
@@ -183,7 +185,7 @@ def _line(text: str) -> str:
 
 
 def find_common_label(rulings: Sequence[Mapping[str, Any]]) -> tuple[str | None, list[str]]:
-    """Return the label that all rulings of one judge name, or None, with a note if needed."""
+    """Return the label that all rulings of one judge name, or None; and notes on these rulings."""
     candidates = {ruling["candidate"] for ruling in rulings}
     if None in candidates:
         silent = not all(ruling["label"] for ruling in rulings)
@@ -233,7 +235,7 @@ class _Rulings(NamedTuple):
     """The complete rulings of all judges, and how their votes fell."""
 
     rulings: Mapping[str, Sequence[Mapping[str, Any]]]
-    """By judge, one for each order."""
+    """By judge, a ruling for each order in which the judge read the sides."""
     votes: Count
     alone: bool
     """Whether there is one judge."""
@@ -241,12 +243,12 @@ class _Rulings(NamedTuple):
 
     @property
     def heard(self) -> list[Mapping[str, Any]]:
-        """The rulings that give the rationale: those of the judge, or of the first of the majority."""
+        """The rulings that give the rationale: the only judge's, or those of the majority's first judge."""
         judges = [*self.rulings] if self.alone else self.votes.majority[:1]
         return [ruling for judge in judges for ruling in self.rulings[judge]]
 
     def average_confidence(self) -> float | None:
-        """Return the mean of the majority's confidences, or None if it gave none."""
+        """Return the mean of the majority's confidences, or None if the majority gave none."""
         confidences = [_lowest(self.rulings[judge]) for judge in self.votes.majority]
         given = [confidence for confidence in confidences if confidence is not None]
         return mean(given) if given else None
@@ -268,7 +270,7 @@ def _collect_rulings(turns: Sequence[Turn], judges: Sequence[Sequence[str]]) -> 
 
 
 def _describe_two_orders(rulings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a note if a judge alone was not equally sure in its two orders."""
+    """Return a note if the only judge was not equally sure in both orders of the sides."""
     confidences = [ruling["confidence"] for ruling in rulings]
     if len({*confidences}) < 2:
         return []
@@ -326,7 +328,7 @@ def describe_confidences(state: FivePhases, winner: str | None = None) -> list[s
 
 
 async def ruling(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruling:
-    """Return the outcome of the debate, or of a knockout's last one, as the verdict.
+    """Return the outcome of the debate, or of a knockout's last debate, as the verdict.
 
     A debate without a winner ends a knockout, even if other debates of the round had winners.
     """

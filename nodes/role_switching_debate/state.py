@@ -15,7 +15,7 @@ from dialectree.protocols.options import Jury, option
 from dialectree.protocols.phases import jurors
 
 SAMPLES = 9
-"""The default number of direct answers of ``self_consistency``: the calls of one debate."""
+"""The default number of direct answers of ``self_consistency``: as many calls as one debate takes."""
 
 
 class Input(GroundedInput):
@@ -81,7 +81,7 @@ class Settings(GroundedSettings):
 
 
 SWAPPED = "swapped"
-"""The order in which a judge reads the words of the other side first."""
+"""The name of the order in which a judge reads the other side's words first."""
 Side = Literal["a", "b"]
 SIDES: tuple[Side, Side] = ("a", "b")
 Phase = Literal["proposals", "cross_examination", "role_switch", "uncertainty", "judgment"]
@@ -104,13 +104,13 @@ class Turn(TypedDict):
     """One reply in a debate: a debater's, or a ruling."""
 
     speaker: str
-    """Debater a or b. The judge who read a's words first is ``judge``, the other ``swapped``; of
-    several judges they are ``1``, ``1_swapped``, ``2`` ..."""
+    """Debater ``a`` or ``b``, or a judge: ``judge`` in the first order of the sides, ``swapped`` in the
+    other order. If there are several judges, they are ``1``, ``1_swapped``, ``2`` ..."""
     phase: str
     fields: dict[str, Any]
     """The fields of the reply. Each error of a rebuttal also has ``occurs``: True if the opponent
-    wrote the quoted words. A ruling also has ``candidate``: the label whose text its answer is,
-    ``uncertain`` included, or None."""
+    wrote the quoted words. A ruling also has ``candidate``: the label that it rules for, which may be
+    ``uncertain``, or None if the ruling is unclear."""
 
 
 class Pair(TypedDict):
@@ -134,7 +134,7 @@ class Debated(TypedDict):
     """The outcome of a debate."""
 
     outcome: shared.VerdictFields
-    """Its label is the winner's, also for an open answer, or ``uncertain``."""
+    """The label of the outcome is the winner's, even for open answers, or ``uncertain``."""
 
 
 class FivePhases(Pair, Debated):
@@ -175,7 +175,7 @@ class RoleSwitchingDebate(shared.Debate):
     pairs: list[Pair]
     """The debates that run at the same time."""
     settled: Annotated[dict[str, shared.VerdictFields], operator.or_]
-    """The outcomes of the debates that have ended, by their ids and in that order."""
+    """The outcomes of the debates that have ended, by the debates' ids and in the order of the ids."""
     asked: int
     """The number of direct answers that are asked for."""
     number: int
@@ -218,7 +218,7 @@ def blocks(
 
     The words of ``first`` come first, except in the cross-examination, where b may have read a's
     words. If only one side has spoken in a phase, the transcript says that the other's part was
-    lost: silence would look like having nothing to say. A phase ``under_way`` has lost nothing yet.
+    lost: silence would look like having nothing to say. In a phase ``under_way`` nothing is lost yet.
     """
     transcript: list[dict[str, Any]] = []
     phases: list[Phase] = [*TITLES]
@@ -263,7 +263,7 @@ def collect_side_text(
 ) -> str:
     """Return everything that ``side`` wrote in the ``phases``, for its opponent to quote from.
 
-    Quoted words belong to the opponent, unless the opponent did not write them.
+    Words that ``side`` quotes are left out, unless the opponent did not write them.
     """
     proposal = latest(turns, side, "proposals") if "proposals" in phases else None
     texts = [proposal["answer"], proposal["argument"]] if proposal else []

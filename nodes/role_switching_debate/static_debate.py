@@ -90,7 +90,10 @@ async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, Any]
 
 
 def statement(side: Side, *, alone: bool = False) -> Step:
-    """Return the role that argues in a round, without the other's turn of the round, or ``alone``."""
+    """Return the role that argues in a round, without a look at the opponent's turn of the same round.
+
+    ``alone``: there is no opponent.
+    """
 
     async def statement(state: Rounds, runtime: Runtime[Settings]) -> dict[str, Any]:
         candidate, opponent = state["candidates"][side], state["candidates"][get_opponent(side)]
@@ -178,7 +181,7 @@ def _build_prompt_fields(state: Rounds, first: Side) -> dict[str, Any]:
 
 
 async def verdict(state: Rounds, runtime: Runtime[Settings]) -> Ruling:
-    """Take the answer with the higher mean probability over both orders; a tie withholds it.
+    """Take the answer with the higher mean probability over both orders; a tie gives no answer.
 
     A ruling without a confidence, such as a person's, counts as certain.
     """

@@ -1,7 +1,7 @@
 """The moderator's last word: similarities, then differences, each sentence with its ground.
 
-ToD, section 3.4.2, prompt 10. Two things are ours: every sentence names its ground, and the program
-checks that the ground exists.
+The ground of a sentence is the topics and segments that it rests on. ToD, section 3.4.2, prompt 10.
+Two things are ours: every sentence names its ground, and the program checks that the ground exists.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _list_cited_ids(debates: Iterable[DebatedTopic]) -> list[str]:
 def _ground_sentence(
     part: _Part, sentence: SentenceText, state: TreeOfDebate, runtime: Runtime[Settings]
 ) -> Sentence:
-    """Return a sentence with the part of its ground that exists, and with its faults."""
+    """Return a sentence with those of its topics and segments that exist, and with its faults."""
     topics = {topic["id"]: topic for topic in state["debates"]}
     cited = quotable(runtime, state["authors"], _list_cited_ids(state["debates"]))
     ids = dict.fromkeys([*sentence.nodes, *sentence.segments])  # an id may be in the wrong list

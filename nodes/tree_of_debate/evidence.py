@@ -121,7 +121,7 @@ def note_misquotes(
 ) -> None:
     """Note each quotation in ``texts`` that does not occur in the texts known to its speaker.
 
-    These are ``read``, the topic, and the opening parts of ``papers``.
+    The speaker knows the texts ``read``, the topic, and the opening parts of ``papers``.
     """
     sources = [*read, state["question"], state["title"], state["description"]]
     sources += [*state["raised_by"], *(question["text"] for question in state["open_questions"])]

@@ -143,7 +143,7 @@ def add_counter_segments(
 ) -> list[Claim]:
     """Return the claims with the segments of the other paper that speak to them.
 
-    An empty list needs a ruling on every segment that may speak to the claim; otherwise None.
+    The list of a claim is empty if no segment speaks to it, but None if some segments got no ruling.
     """
     counters: list[Claim] = []
     for claim in claims:
@@ -275,7 +275,7 @@ def _children(
     parts: Sequence[tuple[SubtopicText | BareSubtopicText, list[Claim]]],
     read: Sequence[str],
 ) -> list[Topic]:
-    """Return each distinct part with its claims as a topic; it may quote the texts ``read``."""
+    """Return each distinct part with its claims as a topic. A topic may quote the texts ``read``."""
     own_words = normal(state["title"]), normal(state["description"])
     once: dict[tuple[str, str], tuple[SubtopicText | BareSubtopicText, list[Claim]]] = {}
     for part, claims in parts:

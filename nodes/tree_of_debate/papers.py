@@ -101,7 +101,7 @@ def encodable(value: object) -> object:
 
 
 def authors(papers: Mapping[Letter, AmendedPaper], *, introduced: bool) -> dict[Letter, Author]:
-    """Return the papers for the roles: with their introductions, or else with search names."""
+    """Return the papers for the roles: with their introductions, or else with the names to search by."""
     return {
         letter: {
             "title": source.paper.title,

@@ -107,7 +107,7 @@ def claims(letter: Letter) -> Step:
 def persona(letter: Letter, stage: Stage, *, step: int = 0) -> Step:
     """Return the role that speaks for one paper in a stage of the debate.
 
-    ``present`` and ``revise``: argue why its contribution is the better one, or concede.
+    ``present`` and ``revise``: argue why the paper's contribution is the better one, or concede.
     ``respond``: acknowledge, answer, ask, clarify or concede.
     """
     responds = stage == "respond"
@@ -177,8 +177,8 @@ def persona(letter: Letter, stage: Stage, *, step: int = 0) -> Step:
 def _list_visible_segments(state: TopicDebate, paper_claims: list[Claim], letter: Letter) -> list[str]:
     """Return the ids of the segments that a persona reads.
 
-    These are the segments of its claims and the other paper's segments on them; without a claim,
-    the segments retrieved for the parent. All segments cited since are added.
+    These are the segments of the persona's claims and the other paper's segments on these claims, or
+    without a claim the segments retrieved for the parent topic. Segments cited in this debate are added.
     """
     ids = [name for c in paper_claims for name in [*c["evidence"], *(c["counter"] or [])]]
     ids = ids or state["pools"].get(letter, [])

@@ -85,7 +85,7 @@ class PaperGiven(TypedDict):
     """Its text with Markdown headings; a paper that was read before has ``passages`` instead."""
     passages: NotRequired[list[dict[str, Any]]]
     notices: NotRequired[list[str]]
-    """The parts that its file lacks, if it was read before."""
+    """The parts that the paper's file lacks, if the file was read before."""
     key: NotRequired[str]
     """Its BibTeX key."""
 
@@ -118,7 +118,7 @@ class Claim(TypedDict):
     evidence: list[str]
     """Ids of segments of its own paper."""
     counter: list[str] | None
-    """Ids of segments of the other paper that speak to it; None if that is not known."""
+    """Ids of segments of the other paper that speak to the claim; None if they are not known."""
 
 
 class Turn(TypedDict):
@@ -158,9 +158,9 @@ class Topic(TypedDict):
     depth: int
     authors: dict[Letter, Author]
     claims: list[Claim]
-    """The parent's claims that the topic is about."""
+    """The parent topic's claims that this topic is about."""
     pools: dict[Letter, list[str]]
-    """Ids of the segments retrieved for its parent, later for the topic itself."""
+    """Ids of the segments retrieved for the parent topic, later for this topic itself."""
     raised_by: list[str]
     """Questions of the debate above that led to this topic."""
     open_questions: list[Question]
@@ -200,7 +200,7 @@ class TopicDebate(Topic, Compared):
     """True if the moderator named an open question."""
     clear_winner: bool
     own: Annotated[list[Claim], operator.add]
-    """The claims that both papers make on it."""
+    """The claims that both papers make on the topic."""
     met: dict[str, list[str]]
     """By claim, the segments of the other paper that may speak to it."""
     weighed: Annotated[Weighed, merge_weighed]

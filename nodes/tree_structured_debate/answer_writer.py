@@ -28,7 +28,7 @@ class WriterReply(BaseModel):
 
 
 def highlights(finding: Finding, branches: list[Finding]) -> list[str]:
-    """Return the surest findings, the surest first; for a leaf, its reasons."""
+    """Return the surest of the ``branches``, the surest first; for a leaf, the reasons of its finding."""
     sure = [b for b in branches if b["answer"] is not None]
     sure.sort(key=lambda b: -1.0 if b["confidence"] is None else b["confidence"], reverse=True)
     return [f"{b['question']} {b['answer']}" for b in sure[:_HIGHLIGHTS]] or [finding["rationale"]]
@@ -75,7 +75,7 @@ async def answer_writer(state: TreeStructuredDebate, runtime: Runtime[Settings])
 
 
 async def as_it_stands(state: TreeStructuredDebate) -> Ruling:
-    """Rule without a writer: the root's integration and its judge's reasons, as they are."""
+    """Rule without a writer: by the root's answer and the reasons of its judge, as they are."""
     finding = state["finding"]
     return {"verdict": verdict(finding, finding["answer"], finding["rationale"])}
 

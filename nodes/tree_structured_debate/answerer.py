@@ -65,7 +65,7 @@ async def answerer(state: shared.Question, runtime: Runtime[Settings]) -> Ruling
 
 
 async def sampler(state: Answers, runtime: Runtime[Settings]) -> dict[str, list[Sample]]:
-    """Answer at once, warmer than the answerer, independently of the other samples."""
+    """Answer at once, at a higher temperature than the answerer, independently of other samples."""
     reply = await ask(
         runtime,
         Place(node=root(), phase="direct", role="sampler", speaker=str(state["number"])),
@@ -95,7 +95,7 @@ async def synthesiser(state: Answers, runtime: Runtime[Settings]) -> Ruling:
 
 
 async def _ruling(runtime: Runtime[Settings], place: Place, prompt: str, **prompt_fields: Any) -> Ruling:
-    """Ask for a direct answer and rule by it."""
+    """Ask for a direct answer, and make it the verdict."""
     reply = await ask(runtime, place, prompt, AnswererReply, max_tokens=1200, **prompt_fields)
     return await settle(
         runtime,
@@ -172,7 +172,7 @@ class ExplorerReply(BaseModel):
 
 
 async def explorer(state: Answers, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
-    """Open, or respond to the critique."""
+    """Give a first answer, or respond to the critique."""
     turns = len(state["transcript"])
     round_ = turns // 2 + 1
     reply = await ask(
@@ -214,7 +214,10 @@ async def critic(state: Answers, runtime: Runtime[Settings]) -> dict[str, list[T
 
 
 class Revised(shared.Answering):
-    """A question, an answer, and a critique of the answer; "" if the critique failed."""
+    """A question whose first answer gets a critique and is then revised.
+
+    ``critique`` is missing or "" if the critique failed.
+    """
 
     answer: str
     critique: str

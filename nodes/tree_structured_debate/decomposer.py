@@ -48,7 +48,7 @@ def number_subquestions(drafted: Sequence[str]) -> list[dict[str, str]]:
 
 
 def expansion(state: Subtree, role: str, step: int) -> Place:
-    """Return the place of one of an expansion's three calls; a second attempt comes after them."""
+    """Return the place of a call in an expansion: three in the first attempt, then three in a second."""
     attempt = state["attempt"]
     return Place(node=state["id"], phase="expansion", role=role, round=attempt, step=3 * (attempt - 1) + step)
 

@@ -39,7 +39,7 @@ def make_finding(
     unclear: Sequence[str] = (),
     side: Side | None = None,
 ) -> Judged:
-    """Return the finding about the question in ``state``; ``unclear`` has the gaps of its parts."""
+    """Return the finding about the question in ``state``; ``unclear`` has the gaps of the children."""
     return {
         "finding": {
             "id": state["id"],

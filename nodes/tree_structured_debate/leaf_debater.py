@@ -133,9 +133,10 @@ class NamedClaim(BaseModel):
 
 
 def by_text(claims: Mapping[str, str], sides: Mapping[str, Side]) -> ByText[LeafJudgeReply] | None:
-    """Return the reply by text for a model of medium size; None without two distinct claims.
+    """Return the reply in which a model of medium size names the winning claim by its text.
 
-    Asked for a letter, such a model chose A in 12 of 12 debates, right or wrong.
+    None without two distinct claims. Asked for a letter, a model of medium size chose A in 12 of 12
+    debates, right or wrong.
     """
     names = {claim: name for name, claim in claims.items()}
     if len(names) < 2:
@@ -167,7 +168,8 @@ def last_claims(transcript: list[Statement]) -> dict[str, str]:
 async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
     """Rule by facts, not by style; the more careful answer wins a tie.
 
-    With sources, a ruling without evidence gets a note; if memory is forbidden, it does not count.
+    With sources, a ruling without evidence gets a note; if memory is forbidden, the ruling does not
+    count.
     """
     node, take, question = state["id"], state["take"], state["question"]
     seed, polar = runtime.context.seed, is_polar(question)

@@ -64,7 +64,7 @@ class Settings(GroundedSettings):
 
     @model_validator(mode="after")
     def _check_leaf(self) -> Self:
-        """Refuse a protocol for leaves that cannot answer a question."""
+        """Refuse a ``leaf_protocol`` that cannot answer a question."""
         for name in self.debates_inside():
             try:
                 question_for(name, "Is it so?", options=("Yes", "No"))
@@ -127,13 +127,13 @@ class Finding(TypedDict):
     answer: str | None
     rationale: str
     confidence: float | None
-    """The aggregate, 0 to 1; None without a judge's confidence."""
+    """The confidence over the whole subtree, 0 to 1; None if a judge's confidence is missing."""
     leaves: list[str]
     """Ids of the leaves that the answer rests on."""
     unclear: list[str]
     """The gaps that the question and the questions below it leave open."""
     take: int
-    """The pass that made it: 1, or 2."""
+    """The pass that made the finding: 1, or 2."""
     side: Side | None
     """The side that won; None if no model ruled on a side."""
 
@@ -184,7 +184,7 @@ class Findings(Judged):
 
 
 class TreeStructuredDebate(Question, shared.Ruling):
-    """The debate at its root."""
+    """A tree-structured debate, seen from its root."""
 
     finding: Annotated[Finding, standing]
     """The outcome of the whole tree."""
@@ -255,8 +255,8 @@ class SynthesisDebate(Debated, Judged):
 class SecondPass(Debated, Findings):
     """One question of the tree in the second pass.
 
-    Its answer rests on a leaf to visit, or it is that leaf. ``certified`` has all findings of the
-    first pass.
+    The question is a leaf to visit, or its answer rests on such a leaf. ``certified`` has all findings
+    of the first pass.
     """
 
     leaves: list[str]

@@ -39,14 +39,14 @@ class SynthesisReply(BaseModel):
 
 
 def remaining(state: SynthesisDebate) -> list[dict[str, str]]:
-    """Return the last text of each debater who has not failed, or of all if all have."""
+    """Return the last text of each debater who has not failed, or of both if both have failed."""
     last = state["candidates"]
     present = [style for style in STYLES if style not in state["gone"]] or STYLES
     return [last[style] for style in present if style in last]
 
 
 def message_tokens(findings: list[Finding]) -> int:
-    """Return the limit of a message about ``findings``: it grows with the leaves below."""
+    """Return the token limit of a message about ``findings``; it grows with the number of leaves."""
     return synthesis_tokens(sum(len(finding["leaves"]) for finding in findings))
 
 
@@ -144,7 +144,7 @@ async def synthesis_judge(state: SynthesisDebate, runtime: Runtime[Settings]) ->
 
 
 async def settle_without_judge(state: SynthesisDebate, runtime: Runtime[Settings]) -> Judged:
-    """Pass the concise text upward unrated, or the other if only that is left."""
+    """Pass the concise text upward unrated, or the full text if only the full text is left."""
     text = remaining(state)[0]
     rationale = f"The synthesis judge gave no ruling; the {text['style']} text stands."
     return settle(runtime, make_parent_finding(state, text["integration"], rationale, None), None)
@@ -153,7 +153,7 @@ async def settle_without_judge(state: SynthesisDebate, runtime: Runtime[Settings
 def make_parent_finding(
     state: SynthesisDebate, answer: str, rationale: str, local: float | None, side: Side | None = None
 ) -> Judged:
-    """Return the finding of an inner node; its confidence is the recursive product."""
+    """Return the finding of an inner node, with the confidence from ``aggregate_confidence``."""
     children = state["findings"]
     confidences = [child["confidence"] for child in children if child["answer"] is not None]
     return make_finding(

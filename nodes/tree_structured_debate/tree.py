@@ -9,7 +9,8 @@ def aggregate_confidence(local: float | None, children: Sequence[float | None]) 
     """Return the confidence of an inner node: local x min(children), the recursive product.
 
     TSD, Hierarchical Answer Synthesis: the judge's own score times the lowest confidence below.
-    ``children`` are the aggregates of the children that answered. In 0 to 1; None stays None.
+    ``children`` are the confidences, computed in the same way, of the children that answered. All are
+    0 to 1. The result is None if one of them is None.
     """
     if local is None or any(child is None for child in children):
         return None
@@ -46,7 +47,7 @@ def turn_tokens(depth: int) -> int:
 
 
 def words(tokens: int) -> int:
-    """Return a limit of ``tokens`` in English words, in tens: four tokens make about three words.
+    """Return a limit of ``tokens`` as a limit of words, in full tens: four tokens hold about three words.
 
     A model can count words better than tokens.
     """
