@@ -24,7 +24,7 @@ from dialectree.evals.results_file import replace_file
 from dialectree.records.folder import RunFolder
 
 FEW_PAGES = 100
-"""If no more runs than this lack a page, a report writes these pages; else ``dialectree view`` does."""
+"""If at most this many runs lack a page, a report writes these pages; ``dialectree view`` opens others."""
 TABLES = (
     *("accuracy", "evidence", "rubric", "controls", "people", "compared"),
     *("turned", "places", "calibration", "risk-coverage", "risk-coverage-curves"),
