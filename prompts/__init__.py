@@ -1,10 +1,10 @@
 """Read prompts: Markdown files with a front matter, a system and a user part.
 
-The user part may have a ``# task``: several calls of a debate share the text before it.
+The user part may end in a ``# task``. Several calls of a debate share the text before the task.
 
 A missing value is an error, never an empty string. Values are data: they are never read as template
-text, and cannot close their tag (``<question> ... </question>``) or the message. A sign after the
-first bracket breaks up our tags and the marks of chat templates in them.
+text, and cannot close their tag (``<question> ... </question>``) or the message. A ``~`` after
+the bracket breaks up each of our tags, and each mark of a chat template, in a value: ``<~question>``.
 """
 
 from __future__ import annotations
@@ -48,41 +48,43 @@ _BRACKET_ALONE = re.compile(f"{_OPENING}(~?)")
 _BLOCK = re.compile(
     r"^<(?P<tag>\w+)>\n(?P<text>.*?)^</(?P=tag)>(?:\n(?P<behind>[^<\n][^\n]*))?", re.DOTALL | re.MULTILINE
 )
-"""A block of a rendered prompt, and the line right after it. No value can look like its tags."""
+"""A block of a rendered prompt, and the line right after it. No value can look like the block's tags."""
 _CAPTION = re.compile(r"Th(?:at|ose|is|ese) (?:is|are|was|were) ([^.]+)\. ?")
 WORDING: Mapping[str, bool] = {"medium": False, "by_text": False}
-"""The flags for ``{% if %}`` in prompts, with their values for a strong model: wording for a model
-of medium size, and a reply that names a candidate by its text."""
+"""The flags that prompts test by ``{% if %}``; a strong model has both off. ``medium``: the wording is
+for a model of medium size. ``by_text``: the reply names a candidate by the candidate's text."""
 _LINE_OF_TURN = re.compile(r"[a-z_]+: (?P<text>.+)")
 _POINT = "  "
-"""The start of a line under a turn that gives one of its points."""
+"""The start of a line that gives one point of the turn above it."""
 _FORM_OF_REPLY = re.compile(r"^Answer as JSON with [^\n]+$", re.MULTILINE)
 _TRANSCRIPTS = ("transcript", "before", "after")
 """The blocks with the debaters' turns."""
 _SUBJECTS = ("question", "topic", "claim", "parent")
-"""The blocks with the subject of a debate, which goes last; of several, the first one here."""
+"""The blocks that may be the subject of a debate. For a small model, the subject goes last: the first of
+these blocks that the prompt has."""
 
 
 def unseen(char: str) -> bool:
-    """Return whether ``char`` is invisible by itself, other than white space.
+    """Return whether ``char`` is invisible by itself; white space does not count.
 
-    Every control, format and combining character is, including variation selectors.
+    Control, format and combining characters are invisible, including variation selectors.
     """
     kind = unicodedata.category(char)
     return (kind[0] in "CM" and not char.isspace()) or char in _BLANK_LETTERS
 
 
 def escape_tags(text: str, tags: Collection[str] = _OURS) -> str:
-    """Break up ``tags`` and the marks of chat templates, in brackets of any script: ``<~s>``.
+    """Break up ``tags`` and the marks of chat templates by a ``~`` after the bracket: ``<~s>``.
 
-    :func:`unescape_tags` removes the signs, so that a quotation is found in its source.
+    The bracket may be of any script. :func:`unescape_tags` removes each ``~``, so that a quotation is
+    found in its source.
     """
     marks = iter([not bracket["sign"] and _is_mark(bracket, tags) for bracket in _brackets(text)])
     return _BRACKET_ALONE.sub(lambda bracket: bracket[0] + "~" * next(marks), text)
 
 
 def unescape_tags(text: str) -> str:
-    """Restore the marks that :func:`escape_tags` broke up, for quotations."""
+    """Restore the tags and marks that :func:`escape_tags` broke up in a quotation."""
     marks = iter([_is_mark(bracket) for bracket in _brackets(text)])
     return _BRACKET_ALONE.sub(lambda bracket: bracket[0][: 1 if next(marks) else None], text)
 
@@ -96,7 +98,7 @@ def _brackets(text: str) -> Iterator[re.Match[str]]:
 
 
 def _is_mark(bracket: re.Match[str], tags: Collection[str] = _OURS) -> bool:
-    """Return whether a bracket and the text after it look like a mark."""
+    """Return whether a bracket and the text after it look like a tag, a mark of a chat template or an id."""
     letters = unicodedata.normalize("NFKD", bracket["name"] or "")
     name = "".join(char for char in letters if char.isascii()).casefold()
     closed = bracket["next"] in _CLOSING
@@ -110,7 +112,7 @@ def _is_mark(bracket: re.Match[str], tags: Collection[str] = _OURS) -> bool:
 
 
 def _as_data(value: object, tags: Collection[str] = _OURS) -> object:
-    """Return a text with its marks broken up, and other values unchanged."""
+    """Return a text with its tags and marks broken up, or any other value unchanged."""
     return escape_tags(value, tags) if isinstance(value, str) else value
 
 
@@ -128,7 +130,7 @@ _TEMPLATES.filters["line"] = _line
 
 
 def _templates(source: str) -> Environment:
-    """Return the environment that renders a prompt; it also protects the tags in the prompt."""
+    """Return the environment that renders a prompt; in values, it also breaks up the prompt's own tags."""
     tags = _OURS.union(_CLOSING_TAG.findall(source))
     if tags == _OURS:
         return _TEMPLATES
@@ -161,7 +163,7 @@ class Prompt(NamedTuple):
     def render(self, values: Mapping[str, object], **wording: bool) -> tuple[str, str]:
         """Return the system and the user message; a missing value raises UndefinedError.
 
-        ``wording`` chooses words for the size of the model, see :data:`WORDING`.
+        ``wording`` sets flags of :data:`WORDING`.
         """
         values = {**WORDING, **wording, **values}
         system = self.system
@@ -208,9 +210,9 @@ def for_small_model(system: str, user: str) -> tuple[str, str]:
 def for_medium_model(system: str, user: str) -> tuple[str, str]:
     """Return a rendered prompt in the form for models of medium size.
 
-    It is the whole prompt. In the transcript, the text under a field's name becomes a quotation in
-    prose: a model would take it for the reply to write. The transcript is equal for all roles, so
-    that a server reads it once. The end names the fields of the reply again.
+    The prompt stays whole. In the transcript, the fields of each turn become one quotation in prose,
+    because a model would take fields for the reply to write. The transcript is equal for all roles,
+    so that a server reads it once. The end repeats the line that names the fields of the reply.
     """
     user = _BLOCK.sub(_quote_turns, user)
     reply_forms = _FORM_OF_REPLY.findall(system)
@@ -220,7 +222,7 @@ def for_medium_model(system: str, user: str) -> tuple[str, str]:
 
 
 def _quote_turns(block: re.Match[str]) -> str:
-    """Return a block with the parts of each turn as one quotation, and its points below."""
+    """Return a block with the fields of each turn as one quotation, and the turn's points below it."""
     if block["tag"] not in _TRANSCRIPTS:
         return block[0]
     lines: list[str] = []
@@ -256,9 +258,10 @@ def _paragraphs(texts: Iterable[str]) -> str:
 def load(name: str, version: int | None = None) -> Prompt:
     """Return the prompt in the file ``name`` + ``.md``, such as ``tree_of_debate/present``.
 
-    Its folder is in this one, or is a package with a folder ``prompts``. A name without a folder is
-    a part of other prompts. An earlier ``version``, which an old run used, is read from
-    ``earlier/NAME@VERSION.md`` next to it; if that is missing, today's prompt is used.
+    The folder in the name is beside this module, or is a package with a folder ``prompts``. A name
+    without a folder is a part of other prompts. An earlier ``version``, which an old run used, is
+    read from ``earlier/NAME@VERSION.md`` beside today's prompt. If that file is missing, today's
+    prompt is used.
     """
     newest = _load(name, "")
     if version is None or version == newest.version:
