@@ -65,7 +65,7 @@ def find_targets(parts: dict[str, bytes], part: str) -> dict[str, str]:
 
 
 def join_path(folder: str, target: str) -> str:
-    """Return the full name of the part that is ``target`` as seen from ``folder``."""
+    """Return the full name of the part ``target``, whose path is relative to ``folder``."""
     steps: list[str] = [] if target.startswith("/") else folder.split("/")
     for step in target.split("/"):
         if step == "..":

@@ -52,20 +52,20 @@ class Block:
     text: str
     kind: BlockKind = "paragraph"
     page: int | None = None
-    """The page on which it begins, from 1; None if the file has no pages."""
+    """The page on which the block begins, from 1; None if the file has no pages."""
     breaks: tuple[tuple[int, int], ...] = ()
     """Page breaks inside the text: (characters into the text, new page), in order."""
     source: str = ""
-    """Its words in the file, without the names of columns that a row's text repeats."""
+    """The block's words in the file. The ``text`` of a row repeats the names of columns as well."""
 
     @property
     def heading(self) -> bool:
-        """Return whether it is the heading of blocks below it."""
+        """Return whether the block is a heading."""
         return self.kind == "heading"
 
     @property
     def apart(self) -> bool:
-        """Return whether it is part of a table, so that no paragraph continues in it."""
+        """Return whether the block is part of a table, so that no paragraph continues in it."""
         return self.kind in ("names", "row")
 
 
@@ -115,7 +115,7 @@ class Reading:
     """The title in the file's properties, which may be wrong."""
 
     def as_fields(self) -> dict[str, Any]:
-        """Return it as plain data, without the ``source`` of each block."""
+        """Return the reading as plain data, without the ``source`` of each block."""
         blocks = [[block.text, block.kind, block.page, block.breaks] for block in self.blocks]
         return {**vars(self), "blocks": blocks}
 
@@ -203,7 +203,7 @@ def on_one_line(lines: Iterable[str], words: Counter[str]) -> str:
 
 
 def _keeps_its_hyphen(before: str, after: str, words: Counter[str]) -> bool:
-    """Decide by other uses of the word in the document, else by its parts."""
+    """Return whether a hyphen at a line's end stays, by other uses of the word, else by its parts."""
     if after[0].isupper() and not before.isupper():
         return True
     before, after = before.lower(), after.lower()

@@ -1,7 +1,7 @@
 """Build a document from a file's text: blocks to cite, and the text left out with its reasons.
 
 A reader passes on all text from its library, as a block or as text left out with a reason.
-Raised and lowered characters are put between marks: ``10`` + ``raise_text("5")`` becomes "10^5".
+Superscripts and subscripts are put between marks: ``10`` + ``raise_text("5")`` becomes "10^5".
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dialectree.retrieval.blocks import LIGATURES, Block, BlockKind, LeftOut, Re
 from dialectree.retrieval.conservation import check_conservation, find_missing_words
 
 _RAISED, _LINKED, _LOWERED, _CLOSE = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
-"""Marks around characters. Unicode reserves them for programs, so no text contains them."""
+"""Marks around superscripts and subscripts. Unicode reserves them for programs, so no text contains them."""
 _MARKED = re.compile(f"([{_RAISED}{_LINKED}])([^{_RAISED}-{_CLOSE}]*){_CLOSE}")
 _SUNK = re.compile(f"{_LOWERED}([^{_RAISED}-{_CLOSE}]*){_CLOSE}")
 _MARKS = re.compile(f"[{_RAISED}-{_CLOSE}]")
@@ -24,7 +24,7 @@ _UNSEEN = re.compile(f"[{_RAISED}-{_CLOSE}\ufffe\u00ad]")
 """Marks, and soft hyphens."""
 _SOFT_HYPHENS = ("\u00ad", "\x02", "\ufffe")
 _UNIT = re.compile(r"(?<![^\W\d_])(?:[munpcdk]m|ft|in|mi|kg|[^\W\d_])$")
-"""A unit or a single letter: a raised figure after it is a power."""
+"""A unit or a single letter: a superscript figure after it is a power."""
 _SIGNED = re.compile(r"[-−–+]?\d+")
 _WORKS = re.compile(r"\[?\d+(?:\s?[,–-]\s?\d+)*\]?")
 """Numbers of notes or works, as in "It grew.12,13"."""
@@ -44,12 +44,12 @@ class Cell(NamedTuple):
 
 
 def raise_text(text: str, *, linked: bool = False) -> str:
-    """Mark raised text; ``linked`` says that it is a link, so the mark of a note."""
+    """Mark text as a superscript. ``linked`` says that it is a link, and so the mark of a note."""
     return f"{_LINKED if linked else _RAISED}{text}{_CLOSE}" if text.strip() else text
 
 
 def lower_text(text: str) -> str:
-    """Mark lowered text."""
+    """Mark text as a subscript."""
     return f"{_LOWERED}{text}{_CLOSE}" if text.strip() else text
 
 
@@ -60,13 +60,13 @@ def add_brackets(text: str) -> str:
 
 
 def read_raised_prefix(text: str) -> str | None:
-    """Return the raised characters at the start of ``text``, such as the number of a note."""
+    """Return the superscript at the start of ``text``, such as the number of a note, or None."""
     match = _MARKED.match(text)
     return match[2].strip() if match else None
 
 
 def is_shifted(text: str) -> bool:
-    """Return whether ``text`` begins with raised or lowered characters."""
+    """Return whether ``text`` begins with a superscript or a subscript."""
     return text[:1] in (_RAISED, _LINKED, _LOWERED)
 
 
@@ -128,8 +128,8 @@ class DocumentBuilder:
     ) -> Block | None:
         """Return a block, or None if ``text`` is blank.
 
-        ``source`` is the block's own text in the file, if ``text`` repeats more. ``note_marks`` are
-        the marks of the notes on its page: they are left out of the text.
+        ``source`` is the block's text in the file, if ``text`` adds words such as the names of columns.
+        ``note_marks`` are the marks of the notes on the block's page; ``text`` loses these marks.
         """
         dropped: list[str] = []
         marked = _MARKS.search(text) is not None
@@ -147,7 +147,7 @@ class DocumentBuilder:
         return Block(text, kind, page, source=source_text) if text else None
 
     def extend(self, part: Reading) -> None:
-        """Add a document inside this one that was read and checked separately."""
+        """Add a document that is inside this one and was read and checked by itself."""
         self._blocks += part.blocks
         self._left_out += part.left_out
         self.notices += part.notices
@@ -180,7 +180,7 @@ class DocumentBuilder:
         """Yield each row as a block to cite by itself: "Country: Belmark; Hospitals: 12".
 
         ``head_rows`` is the number of rows that name the columns; without it, the first row is a
-        head if it has names above figures. ``names`` are the columns of a table without a head.
+        head if it has names above figures. ``names`` name the columns of a table without a head.
         """
         width = max(map(len, rows), default=0)
         table = [[*row, *[Cell("")] * (width - len(row))] for row in rows]
@@ -265,7 +265,7 @@ def _without_marks(text: str, note_marks: Collection[str], dropped: list[str]) -
 
 
 def _is_note_mark(sign: str, before: str, note_marks: Collection[str]) -> bool:
-    """Return whether raised characters are the mark of a note rather than an exponent."""
+    """Return whether a superscript is the mark of a note rather than an exponent."""
     if _NOTE_SIGNS.fullmatch(sign):
         return True
     if _SIGNED.fullmatch(sign):

@@ -29,8 +29,8 @@ def find_missing_words(plain_text: str, accounted: Iterable[str]) -> list[str]:
 def find_invented_words(plain_text: str, accounted: Iterable[str]) -> list[str]:
     """Return words of ``accounted`` that ``plain_text`` lacks, or has less often.
 
-    Letters in a wrong order cause such words. A word may be two separate parts of the plain text:
-    the text between them was left out.
+    Letters in a wrong order cause such words. A word made of two parts of the plain text
+    is not invented: the text between the parts was left out.
     """
     return _find_invented(_Text(plain_text), _Text(" ".join(accounted)))
 

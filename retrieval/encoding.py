@@ -111,7 +111,7 @@ def _guess_encoding(data: bytes) -> DecodedText:
 
 
 def _wide_plausibility(data: bytes, encoding: str) -> float:
-    """Return the plausibility as a text of East Asia: the mean over its characters."""
+    """Return how plausible ``data`` is as a text of East Asia: the mean over its characters."""
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(data)  # its end may be cut off
     except UnicodeDecodeError:
@@ -129,7 +129,7 @@ def _wide_plausibility(data: bytes, encoding: str) -> float:
 
 
 def _plausibility(data: bytes, encoding: str) -> float:
-    """Return the plausibility as a text in one language; greater is better."""
+    """Return how plausible ``data`` is as a text in one language; greater is better."""
     text = data.decode(encoding, "replace")
     words = Counter(re.findall(r"[^\W\d_]+", text.lower()))
     letters = Counter(sign for sign in text.lower() if sign > "\x7f" and _is_letter(sign))

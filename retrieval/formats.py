@@ -31,12 +31,12 @@ class File(NamedTuple):
     """A file from disk, or from a client."""
 
     name: str
-    """Its name in notices and errors."""
+    """The file's name in notices and errors."""
     data: bytes
     folder: Path | None = None
-    """The folder of files that it includes; None if it may include no files."""
+    """The folder of other files that the file includes; None if it may include none."""
     path: Path | None = None
-    """Its path; None for a file that was sent or downloaded."""
+    """The file's path; None for a file that was sent or downloaded."""
 
 
 class Format(NamedTuple):
@@ -47,9 +47,9 @@ class Format(NamedTuple):
     largest: int
     """Most bytes of a file."""
     read: Callable[[File, DocumentBuilder], None]
-    """Adds a file's contents to a builder; raises InputError if it cannot be read."""
+    """Adds a file's contents to a builder; raises InputError if the file cannot be read."""
     limited: bool = True
-    """Read it in a limited process, because its library may take endless memory or time."""
+    """Read files in a limited process, because the format's library may take endless memory or time."""
 
 
 class UnknownFormat(InputError):
@@ -68,7 +68,7 @@ def list_endings() -> str:
 def find_format(name: str, data: bytes) -> Format:
     """Return the format of a file by its ending or, without one, by its first bytes.
 
-    Raises UnknownFormat for any other ending: its markup would be read as prose.
+    Raises UnknownFormat for any other ending: the file's markup would be read as prose.
     """
     if data.startswith(b"%PDF-"):
         return FORMATS["pdf"]
@@ -235,4 +235,4 @@ FORMATS = {
         Format("book", (".epub",), 50 * _MB, _read_book),
     )
 }
-"""By name, in the order in which messages list them."""
+"""The formats by name, in the order in which messages list them."""

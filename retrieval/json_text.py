@@ -17,7 +17,7 @@ _SHORT = 80
 
 
 def read_json(text: str, builder: DocumentBuilder, name: str) -> None:
-    """Add a JSON file to ``builder``. Raises InputError, which gives ``name``, for other text."""
+    """Add a JSON file to ``builder``. Raises InputError, with ``name``, if the text is not JSON."""
     try:
         value = _load(text)
         _add(value, "", builder, top=True)

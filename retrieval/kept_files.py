@@ -1,4 +1,4 @@
-"""Cache files by their content and the code that read it; write each whole or not at all."""
+"""Cache what was read from files, by their content and our code; write files whole or not at all."""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ class Language(NamedTuple):
 
     code: str
     stemmer: str | None
-    """The name of its Snowball stemmer; None if Snowball has none."""
+    """The name of the language's Snowball stemmer; None if Snowball has none."""
     words: frozenset[str]
-    """Some of its most frequent words."""
+    """Some of the language's most frequent words."""
     letters: frozenset[str]
-    """Its letters besides a to z, in lower case."""
+    """The language's letters besides a to z, in lower case."""
 
 
 _TABLE = """
@@ -76,7 +76,7 @@ _SCRIPTS = (
     ("\u1000", "\u109f", "my"),
     ("\u1780", "\u17ff", "km"),
 )
-"""Scripts of one language, by first and last character; kana go before ideographs."""
+"""Scripts that show a language: first character, last character, code. Kana come before ideographs."""
 _WORD = re.compile(r"[^\W\d_]+")
 _LEAST_SCORE = 1
 """The score that a language must exceed: one word of two letters is too little."""
@@ -87,7 +87,7 @@ _LOOKED_AT = 4_000
 def detect_language(text: str) -> str:
     """Return the ISO code of the language of ``text``; "en" without evidence.
 
-    It knows the languages of :data:`LANGUAGES`, and those of some scripts.
+    It knows the languages of :data:`LANGUAGES`, and some others that their script shows.
     """
     start = text[:_LOOKED_AT]
     if not start.isascii():
@@ -105,7 +105,7 @@ def detect_language(text: str) -> str:
 
 
 def language_score(language: Language, words: Counter[str], letters: Counter[str]) -> int:
-    """Return the evidence for a language: its frequent words and letters, less foreign letters."""
+    """Return the evidence for a language: counts of its frequent words and letters, less foreign letters."""
     hits = sum(words[word] * (1 + (len(word) > 2)) for word in language.words & words.keys())
     fitting = sum(count if sign in language.letters else -3 * count for sign, count in letters.items())
     return hits + fitting

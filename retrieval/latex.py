@@ -80,7 +80,7 @@ _MACROS = (
     ("frame", "[", "tcolorbox mdframed"),
     ("frame", "[[[{", "minipage"),
 )
-"""Macros, and environments whose arguments are not text (``frame``), by way of reading."""
+"""Macros, and environments whose arguments are not text (``frame``), each with its way of reading."""
 
 
 def _list_macros(*readings: str) -> set[str]:
@@ -118,8 +118,8 @@ _UNREADABLE = (RecursionError, latexwalker.LatexWalkerError, IndexError, ValueEr
 def read_latex(text: str, builder: DocumentBuilder, name: str, folder: Path | None) -> None:
     """Add a LaTeX file to ``builder``, with the files that it includes from ``folder`` and below.
 
-    Raises InputError if it cannot be read, or if a file of its body is missing; notices name
-    other missing files.
+    Raises InputError if the file cannot be read, or if its body includes a file that is missing.
+    Notices name missing files that other parts include.
     """
     raised = write_superscripts(text.replace(_SECTION, ""))
     source = latex_source.inline_input_files(raised, name, folder)
@@ -166,7 +166,7 @@ def read_latex(text: str, builder: DocumentBuilder, name: str, folder: Path | No
 
 
 def _add_block(block: Block, parts: TakenParts, builder: DocumentBuilder) -> None:
-    """Add a block, or the table, note or item whose place it keeps."""
+    """Add a block. If it only keeps the place of a table, note or item, add that part instead."""
     part_match = parts.find(block.text)
     if part_match is None:
         builder.add(block.text, block.kind)

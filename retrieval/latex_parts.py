@@ -1,6 +1,6 @@
 """Take tables, notes and items out of LaTeX prose, and put them back as blocks.
 
-A unique word in the body keeps the place of each.
+A unique word in the prose keeps the place of each table, note or item.
 """
 
 from __future__ import annotations
@@ -62,19 +62,19 @@ class TakenParts:
         self._parts: list[LatexPart] = []
 
     def leave(self, kind: Literal["note", "table", "item"], source: str) -> str:
-        """Take a part, and return the text for its place."""
+        """Keep a part, and return the text that takes its place in the body."""
         self._parts.append(LatexPart(kind, source))
         end = " " if kind == "item" else ".\n\n"  # an item's text follows it
         return f"\n\n{self._word}{len(self._parts) - 1}{end}"
 
     def find(self, text: str) -> tuple[LatexPart, str] | None:
-        """Return the part whose word ``text`` begins with, and the text after it."""
+        """Return the part whose unique word opens ``text``, and the text after this word; or None."""
         match = re.match(rf"{self._word}(\d+)\.?\s*", text)
         return (self._parts[int(match[1])], text[match.end() :]) if match else None
 
 
 def write_superscripts(source: str) -> str:
-    """Write ``\\textsuperscript{5}`` as "^5", apart from a figure before it."""
+    """Write ``\\textsuperscript{5}`` as "^5", so that 10⁵ does not become 105."""
 
     def format_match(match: re.Match[str]) -> str:
         plain = _ORDINAL.fullmatch(match[1].strip())

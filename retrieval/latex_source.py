@@ -33,7 +33,7 @@ _SCANNED = re.compile(
 )
 _ON_AGAIN = re.compile(r"\\(?:fi|else)(?![A-Za-z])")
 _SIGNS = re.compile(r"#(?!\d)|[\\%$&_{}~^`'!?-]")
-"""Signs with a special meaning in LaTeX, but not in code or addresses; #1 is an argument."""
+"""Signs with a special meaning in LaTeX, but not in code or addresses. "#1", an argument, stays."""
 _HIDDEN = re.compile("[\ue000-\ue07f]")
 _INPUT = re.compile(
     r"\\(?:input|include|subfile(?:include)?)\s*\{\s*\"?(?P<name>(?:[^{}\n]|\{[^{}\n]{0,100}\}){1,200}?)\"?\s*\}"
@@ -98,9 +98,9 @@ def restore_hidden_signs(text: str) -> str:
 
 
 def inline_input_files(text: str, name: str, folder: Path | None) -> str:
-    """Return a source without comments, and with the files that it includes, each once.
+    """Return a source without comments, with the files that it includes put in, each once.
 
-    It includes files from ``folder`` and below, never from outside.
+    Only files in ``folder`` and below are put in, never files outside.
     """
     drawn_in: list[Path] = []
 
@@ -118,7 +118,7 @@ def inline_input_files(text: str, name: str, folder: Path | None) -> str:
         return None
 
     def content(match: re.Match[str]) -> str:
-        """Return the content of a file; the command itself if the file cannot be included."""
+        """Return the content of the file, or the command itself if the file cannot be included."""
         path = find_input_file(_parse_input_name(match))
         if path in drawn_in:
             return "\n"
@@ -137,7 +137,7 @@ def inline_input_files(text: str, name: str, folder: Path | None) -> str:
 
 
 def missing(text: str) -> list[str]:
-    """Return the names of files with sentences or macros that a source includes but were not read."""
+    """Return the names of files that ``text`` includes and that were not read, if they may have sentences."""
     input_names = dict.fromkeys(map(_parse_input_name, _INPUT.finditer(text)))
     return [name for name in input_names if not _NO_PROSE.fullmatch(name)]
 
@@ -159,11 +159,11 @@ class Macro(NamedTuple):
     body: str
     arguments: int = 0
     default: str | None = None
-    """The first argument of uses that leave it out."""
+    """The value of the first argument where a use leaves it out."""
 
 
 def pairs(text: str) -> dict[int, int]:
-    """Return the place after the closing brace, by the place of its opening brace."""
+    """Return, by the place of each opening brace, the place after its closing brace."""
     closed: dict[int, int] = {}
     opened: list[int] = []
     for sign in re.finditer(r"\\.|[{}]", text, re.DOTALL):
@@ -195,12 +195,12 @@ def definitions(text: str) -> tuple[str, dict[str, Macro]]:
 def expander(name: str, macros: Mapping[str, Macro]) -> Callable[[str], str]:
     """Return a function that expands the macros in the source called ``name``.
 
-    It raises InputError if the expansion grows too large.
+    The function raises InputError if the expansion grows too large.
     """
     room = 2 * LARGEST
 
     def expand_macros(text: str, within: frozenset[str] = frozenset()) -> str:
-        """Expand `text`, a part of the bodies of the macros `within`."""
+        """Expand `text`, but not the macros `within`: `text` comes from their bodies."""
         nonlocal room
         room -= len(text)
         if room < 0:
@@ -224,14 +224,14 @@ def expander(name: str, macros: Mapping[str, Macro]) -> Callable[[str], str]:
 
 
 def _set_apart(result: str, following: str) -> str:
-    """Put braces around a result, unless it takes the text after it or opens a group."""
+    """Put braces around an expanded macro, unless it ends in a command or opens a group."""
     if _ENDS_IN_NAME.search(result[-50:]):
         return f"{result}{{}}" if following.isalpha() or following.isspace() else result
     return result if _OPENS.search(result) else f"{{{result}}}"
 
 
 def _arguments(macro: Macro, text: str, at: int, closed: dict[int, int]) -> tuple[list[str], int] | None:
-    """Return the arguments of a macro's use and its end; None if arguments are missing."""
+    """Return the arguments of one use of a macro, and where they end; None if arguments are missing."""
     arguments: list[str] = []
     if macro.default is not None and macro.arguments:
         option = _OPTION.match(text, at)

@@ -64,7 +64,7 @@ _MARKS_LEFT_OUT = {
         r"|\s*\{[#.][A-Za-z][^{}]*\}"  # the name of the part before it: {#sec:a}
     ),
 }
-"""Patterns of text that Pandoc does not print unchanged, by reason."""
+"""Patterns of text that Pandoc replaces or drops, by the reason to leave it out."""
 _LISTED_WORKS = re.compile(r"^ {0,3}:{3,} *\{#refs\b", re.MULTILINE)
 """Opens Pandoc's list of works, with or without a heading above it."""
 _FORMULA_FRAME = re.compile(r"\\(?:begin|end)\{[a-z]+\*?\}")
@@ -90,7 +90,7 @@ def _read_tree(tree: HtmlElement, builder: DocumentBuilder) -> None:
 def read_markdown(text: str, builder: DocumentBuilder) -> None:
     """Add a Markdown file, which may use Pandoc's extensions, to ``builder``.
 
-    It is rendered, and then read as a web page.
+    The file is rendered, and then read as a web page.
     """
     from markdown_it import MarkdownIt
     from mdit_py_plugins.amsmath import amsmath_plugin
@@ -133,7 +133,7 @@ def read_markdown(text: str, builder: DocumentBuilder) -> None:
 
 
 def _find_title(tree: HtmlElement) -> str | None:
-    """Return the only heading of its level, if only a logo and links are above it."""
+    """Return the heading of the first level, if it is the only one and only a logo and links are above it."""
     headings = [*tree.iter("h1")]
     if len(headings) != 1:
         return None
@@ -161,7 +161,7 @@ def _read_formula(source: str) -> str:
 
 
 def _leave_out_marks(text: str, builder: DocumentBuilder) -> str:
-    """Return text without the citations and names that Pandoc removes, and record them."""
+    """Return text without the citations and names that Pandoc removes; record these as left out."""
     for reason, pattern in _MARKS_LEFT_OUT.items():
         for match in pattern.finditer(text):
             builder.expect(match[0])
@@ -188,7 +188,7 @@ def _add_front_matter(text: str, builder: DocumentBuilder) -> None:
 
 
 def _number(item: HtmlElement) -> None:
-    """Write the number of an item into its text."""
+    """Write the number of a list item into its text."""
     above = item.getparent()
     start = re.sub(r"\D", "", above.get("start", "")) or "1"
     number = int(start[:9]) + len([*item.itersiblings("li", preceding=True)])
@@ -197,14 +197,14 @@ def _number(item: HtmlElement) -> None:
 
 
 class _Page:
-    """The walk over one tree."""
+    """The walk over the elements of one web page."""
 
     def __init__(self, tree: HtmlElement, builder: DocumentBuilder) -> None:
         self._tree, self._builder = tree, builder
         self._line: list[str] = []
         """The text of the current block."""
         self._parents = {above for box in tree.iter(*_BOXES) for above in box.iterancestors()}
-        """Elements with boxes inside."""
+        """Elements that contain an element of :data:`_BOXES`."""
         self._selectors = _hiding_selectors(tree)
 
     def read(self) -> None:
@@ -224,7 +224,7 @@ class _Page:
         self._flush("paragraph")
 
     def _add_title(self, element: HtmlElement) -> None:
-        """Add the title of a page as a heading, unless the page shows it again."""
+        """Add the title of a page as a heading, unless a heading of the page repeats it."""
         text = self._inline(element)
         title = self._builder.title = " ".join(text.split()) or None
         headings = {" ".join(h1.text_content().split()) for h1 in self._tree.iter("h1")}
@@ -344,7 +344,7 @@ class _Page:
         self._builder.add_table(rows, heads or None)
 
     def _row(self, cells: list[HtmlElement], spans: dict[int, tuple[int, str]]) -> list[Cell]:
-        """Return a row; ``spans`` has, by column, the number of rows below that a text fills."""
+        """Return a row. ``spans`` has, by column, a text from above and how many more rows it fills."""
         row: list[Cell] = []
 
         def fill_spans() -> None:
@@ -364,7 +364,7 @@ class _Page:
 
 
 _ATTRIBUTES = {"img": "alt", "input": "value"}
-"""Elements whose text is in an attribute, and its name."""
+"""Elements whose text is in an attribute, and the attribute's name."""
 _IN_TABLES = {"thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup", "col"}
 
 _FORMULAS: dict[str, Callable[[list[str]], str]] = {
@@ -393,7 +393,7 @@ def _span(cell: HtmlElement, name: str) -> int:
 
 
 def _is_note_link(element: HtmlElement) -> bool:
-    """Return whether raised text links to a note of the page."""
+    """Return whether a superscript links to a note of the page."""
     links = [element.getparent(), *element.iter("a")]
     return any(
         link is not None and link.tag == "a" and (link.get("href") or "").startswith("#") for link in links
@@ -401,7 +401,7 @@ def _is_note_link(element: HtmlElement) -> bool:
 
 
 def _kind_of(element: HtmlElement | None) -> BlockKind:
-    """Return the kind of block that text in an element is."""
+    """Return the kind of block that the text of an element becomes."""
     while element is not None:
         if element.tag in _HEADINGS:
             return "heading"

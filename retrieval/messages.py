@@ -45,7 +45,7 @@ def read_mail(data: bytes, builder: DocumentBuilder, find_reader: FindReader) ->
 
 
 def _read_attachment(attachment: Any, builder: DocumentBuilder, find_reader: FindReader) -> None:
-    """Add an attachment of a mail, or leave out its name."""
+    """Add an attachment of a mail. If its format is unknown, record its name as left out."""
     name = attachment.get_filename() or attachment.get_content_type()
     builder.expect(name)
     if isinstance(content := attachment.get_content(), EmailMessage):

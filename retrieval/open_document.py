@@ -18,10 +18,10 @@ _LEFT_OUT = {
     "table-index-source": "templates",
     "bibliography-source": "templates",
 }
-"""Elements with hidden text."""
+"""Elements whose text is left out, with the reason."""
 _MARGINS = ("{*}header", "{*}footer", "{*}header-left", "{*}footer-left", "{*}header-first")
 _WIDEST = 1_000
-"""Most repetitions of a cell or a row: sheets fill their last row with empty cells."""
+"""Repetitions from which a cell counts once: sheets fill the end of a row with empty cells."""
 
 
 def read_open_document(data: bytes, builder: DocumentBuilder) -> None:
@@ -33,16 +33,16 @@ def read_open_document(data: bytes, builder: DocumentBuilder) -> None:
 
 
 class _Style(NamedTuple):
-    """The marks that a style gives its text."""
+    """The formatting that a style gives to text."""
 
     raised: int = 0
-    """1 for raised, -1 for lowered, 0 for other text."""
+    """1 for superscripts, -1 for subscripts, 0 for other text."""
     struck: bool = False
     hidden: bool = False
 
 
 class _Reader:
-    """Walks over the content, and adds it to a builder."""
+    """Walks over the content of a document, and adds it to a builder."""
 
     def __init__(self, builder: DocumentBuilder, trees: list[Any]) -> None:
         self._builder = builder
@@ -119,7 +119,7 @@ class _Reader:
             self._builder.append(block)
 
     def _text(self, element: Any) -> str:
-        """Return the words of a paragraph; its notes come after it."""
+        """Return the words of a paragraph, without its notes: these are added after the paragraph."""
         pieces = [element.text or ""]
         for child in element:
             name = local_name(child)

@@ -50,9 +50,9 @@ _OPENING = 3
 _ABSTRACT = 2_000
 """Most characters used as a missing abstract."""
 _ABSTRACT_WORDS: dict[str, int | None] = {"text": 0, "markdown": 0, "latex": None}
-"""Fewest words of a first paragraph that is the abstract; None if no paragraph can be."""
+"""By format, the fewest words of a first paragraph that counts as the abstract; None if none counts."""
 _OTHER_ABSTRACT_WORDS = 30
-"""The same for other formats, where fewer words are an address."""
+"""The fewest words in any other format, where a shorter paragraph may be an address."""
 _LONGEST_TITLE = 200
 """Most characters of a first paragraph that is the title."""
 _TITLE_PAGE, _REFERENCES = "title page", "references"
@@ -60,7 +60,7 @@ _TITLE_PAGE, _REFERENCES = "title page", "references"
 
 
 class PartMissing(InputError):
-    """Raised for a file without a title; the caller can name the flag that sets it."""
+    """Raised for a file without a title. The caller can name the flag that sets the title."""
 
     def __init__(self, name: str, missing: Literal["title"]) -> None:
         self.name, self.missing = name, missing
@@ -72,13 +72,13 @@ class Passage(BaseModel, frozen=True):
 
     text: str
     page: int | None = None
-    """The page on which it begins, from 1; None if the file has no pages."""
+    """The page on which the passage begins, from 1; None if the file has no pages."""
     offset: int
-    """Characters into the body."""
+    """The start of the passage in the body, in characters."""
     heading: str | None = None
-    """The heading above it."""
+    """The heading above the passage."""
     breaks: tuple[tuple[int, int], ...] = ()
-    """Page breaks inside it: (characters into the text, new page), in order."""
+    """Page breaks inside the passage: (characters into the text, new page), in order."""
     kind: BlockKind = "paragraph"
 
     def page_at(self, position: int) -> int | None:
@@ -95,13 +95,13 @@ class Paper(BaseModel, frozen=True):
     title: str
     abstract: str
     introduction: str
-    """The section of this name, or else the first paragraphs of the body."""
+    """The section called introduction, or else the first paragraphs of the body."""
     passages: tuple[Passage, ...]
     notices: tuple[str, ...] = ()
     """Notes on parts that the file lacks, on their substitutes, and on text left out."""
     version: Literal[1, 2] = 1
-    """The rules for cutting it: 1 for plain paragraphs, as in earlier versions and for a body given
-    as text; 2 for blocks with their kind."""
+    """The rules for cutting the paper into segments. 1: it is plain paragraphs, as in earlier versions
+    and for a body given as text. 2: it is blocks of several kinds."""
 
     @property
     def body(self) -> str:
@@ -139,12 +139,12 @@ class AmendedPaper(BaseModel, frozen=True):
 def read(
     source: str | Path, *, title: str | None = None, abstract: str | None = None, reader: object = None
 ) -> Paper:
-    """Return the paper in a file, or with an arXiv id; blocks while it reads.
+    """Return the paper in a file, or the paper with an arXiv id. The call blocks while it reads.
 
     ``title`` and ``abstract`` replace those of the file. ``reader`` replaces our reader, as in
-    :func:`dialectree.retrieval.sources.read_sources`. Raises InputError, one line that names the
+    :func:`dialectree.retrieval.sources.read_sources`. Raises InputError, whose one line names the
     file and says what to do, and PartMissing if only the title is missing. A missing abstract is
-    replaced by the opening paragraphs, and ``notices`` say so.
+    replaced by the opening paragraphs, and the paper's ``notices`` say so.
     """
     return _read(_open(source), title, abstract, reader=reader)
 
@@ -152,10 +152,10 @@ def read(
 def read_attachment(
     name: str, content: str, *, title: str | None = None, abstract: str | None = None, reader: object = None
 ) -> Paper:
-    """Return the paper in a file that a client sent: its ``content`` in Base64, read as ``name``.
+    """Return the paper in a file called ``name`` that a client sent; ``content`` is the file in Base64.
 
-    Read no other file, even if this one includes some. Raises InputError as :func:`read` does, but
-    not for a missing title: the file's name replaces it.
+    No other file is read, even if the paper includes files. Raises InputError as :func:`read` does,
+    but not for a missing title: the file's name replaces the title.
     """
     try:
         data = b64decode(content, validate=True)
@@ -169,7 +169,7 @@ def read_attachment(
 def from_fields(fields: Mapping[str, object]) -> Paper:
     """Return the paper in an object of ``title``, ``abstract`` and ``body`` (or ``introduction``).
 
-    A field ``name`` gives its name. Raises InputError as :func:`read` does.
+    A field ``name`` gives the paper's name. Raises InputError as :func:`read` does.
     """
     name = str(fields.get("name") or "the paper")
     with reading(name):
@@ -197,7 +197,7 @@ def _exists(source: str | Path) -> bool:
 
 
 def bytes_of(path: Path, source: str) -> bytes:
-    """Return the first bytes of a file, one more than allowed; errors name it ``source``."""
+    """Return the bytes of a file, at most one more than is allowed; errors name the file ``source``."""
     if not _exists(path):
         raise InputError(f"{source}: no such file; give a paper's file or an arXiv id")
     try:
@@ -267,7 +267,7 @@ def _from_fields(
 ) -> Paper:
     """Return the paper in an object; without a body, its introduction is the body.
 
-    It is cut by version 1: runs keep such an object, and the ids of its segments.
+    The paper is cut by the rules of version 1: old runs keep such objects and the ids of their segments.
     """
     parts: dict[str, str] = {}
     for part in ("title", "abstract", "introduction", "body", "text"):
@@ -288,7 +288,7 @@ def _from_fields(
 def _from_reading(
     name: str, document: Reading, title: str | None, abstract: str | None, untitled: str | None, format: str
 ) -> Paper:
-    """Return the paper in a document: its body is without title page and references."""
+    """Return the paper in a document. The paper's body has no title page and no references."""
     left_out = [*document.left_out]
     document_title, blocks = _take_title(document, left_out, titled=title is not None)
     notices = []
@@ -331,7 +331,7 @@ def _leave_out(blocks: Iterable[Block], reason: str, left_out: list[LeftOut]) ->
 def _take_title(
     document: Reading, left_out: list[LeftOut], *, titled: bool
 ) -> tuple[str | None, list[Block]]:
-    """Return the title that a document shows, and its blocks without it.
+    """Return the title that a document shows, and the document's blocks without this title.
 
     If a person gave a title (``titled``), only a heading counts as the title shown.
     """
@@ -353,7 +353,7 @@ def _take_title(
 
 
 def _take_names_for_text(blocks: Sequence[Block]) -> list[Block]:
-    """Turn headings above the first section into paragraphs: they are names in large type."""
+    """Turn headings above the first section into paragraphs: these are authors in large type."""
     opens = (at for at, block in enumerate(blocks) if _opens_section(block))
     first = next(opens, 0)
     return [*(replace(block, kind="paragraph") for block in blocks[:first]), *blocks[first:]]
@@ -403,9 +403,9 @@ def _join_lines(text: str | None) -> str | None:
 
 
 def place_blocks(blocks: Iterable[Block], *, headings: bool) -> Iterator[Passage]:
-    """Yield blocks with their offsets, each with the heading above it.
+    """Yield blocks as passages, each with its offset and with the heading above it.
 
-    With ``headings``, headings are passages as well. Each is its own heading, so that it is cut
+    With ``headings``, a heading is a passage, too. It counts as its own heading, so that it is cut
     together with the text below it.
     """
     offset, heading = 0, None

@@ -23,7 +23,7 @@ _LARGE, _SMALL = 1.12, 0.93
 """Sizes of headings and of notes, relative to the text."""
 _LONGEST_HEADING = 200
 _CELL = 6
-"""Most words of a cell in a single row."""
+"""Most words of each cell in a row that is not part of a larger table."""
 _PAGE_NUMBER = re.compile(r"\W*(?:page|seite|p\.)?\s*(\d{1,4})(?:\s*(?:of|von|/)\s*\d+)?\W*", re.IGNORECASE)
 _ITEM = re.compile(r"(?:[•‣▪◦–-]|\(?[a-z\d]{1,2}[.)]|\[\d+\])\s")
 _LIST_MARK = re.compile(r"\(?(\d{1,2}|[a-zA-Z])[.)]?|[•‣▪◦–-]")
@@ -36,7 +36,7 @@ _PAGES_NAMED = 20
 
 
 def read_pdf(data: bytes, builder: DocumentBuilder) -> None:
-    """Add a PDF to ``builder``. Raises InputError if it cannot be read."""
+    """Add a PDF to ``builder``. Raises InputError if the PDF cannot be read."""
     document = _open_pdf(data)
     if len(document) > MOST_PAGES:
         raise InputError(f"{len(document)} pages, at most {MOST_PAGES} are read; cut it down")
@@ -80,7 +80,7 @@ def _open_pdf(data: bytes) -> pypdfium2.PdfDocument:
 
 
 class _Layout:
-    """The kinds of all lines, by their sizes and places in the whole document."""
+    """Sorts lines into headings, prose, tables and notes, by size and place in the whole document."""
 
     def __init__(self, pages: Sequence[Page], builder: DocumentBuilder) -> None:
         self._pages, self._builder = pages, builder
@@ -115,9 +115,10 @@ class _Layout:
         return line.turn == 0 and not _MARGIN < place < 1 - _MARGIN
 
     def _page_number_places(self) -> set[tuple[int, int]]:
-        """Return the places of printed page numbers that at least two pages share.
+        """Return the places of page numbers that at least two pages share.
 
-        A place is the number minus the page's position in the file, and the height on the page.
+        A place has two parts: the printed number minus the page's position in the file, and the
+        height on the page.
         """
         places = Counter[tuple[int, int]]()
         for page in self._pages:
@@ -131,7 +132,7 @@ class _Layout:
         return (int(match[1]) - page.number, round(line.base / 3)) if match else None
 
     def _is_furniture(self, line: Line, page: Page, heads: set[tuple[str, int]]) -> bool:
-        """Leave out page numbers and lines that repeat an earlier page's margin; return if it is one."""
+        """Return whether a line is a page number or repeats an earlier page's margin; if so, leave it out."""
         if not self._in_margin(line, page):
             return False
         if self._number_place(line, page) in self._number_places:
@@ -238,7 +239,7 @@ class _Layout:
         yield from self._builder.make_rows([cells], 0, page.number, note_marks=page.note_marks)
 
     def _table_end(self, rows: Sequence[Sequence[Line]], start: int) -> int:
-        """Return the end of the rows of cells from ``start``; some may have only one filled cell."""
+        """Return the end of the table that begins at row ``start``; a row may have only one filled cell."""
         end = start
         while end < len(rows) and len(rows[end]) > 1:
             end += 1
@@ -288,7 +289,7 @@ class _Layout:
         lefts: list[float],
         page: Page,
     ) -> Iterator[Block]:
-        """Yield the rows of a table; ``bold`` is for each cell of its first and last row."""
+        """Yield the rows of a table; ``bold`` says which cells of its first and last row are bold."""
         first, last = bold
         yield from self._builder.make_rows(
             table,
@@ -338,7 +339,7 @@ class _Layout:
 
 
 def _name_sections(blocks: list[Block | None]) -> None:
-    """Turn numbered lines between paragraphs into headings, since a list has several items."""
+    """Turn a single numbered line between paragraphs into a heading: a list has several items."""
     for at in range(1, len(blocks) - 1):
         before, block, below = blocks[at - 1 : at + 2]
         assert before and block and below
@@ -370,7 +371,7 @@ def _runs_on(before: Block, block: Block) -> bool:
 
 
 def _rows(lines: Sequence[Line]) -> list[list[Line]]:
-    """Group lines of one height, in their order."""
+    """Group lines at the same height into rows, in the order of the lines."""
     rows: list[list[Line]] = []
     for line in lines:
         if (

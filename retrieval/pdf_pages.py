@@ -1,6 +1,6 @@
 """Read pages of a PDF: put PDFium's characters into lines and columns by their places.
 
-All characters are kept: raised and turned text and text in forms have lines, too.
+All characters are kept, including superscripts, turned text and the text of form fields.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|sfbx|TB\b", re.IGNORECASE)
 _WIDE_GAP = 1.1
 """Gap that splits a line in two, relative to its type size."""
 _BLANK, _LEAST_BLANK = 0.15, 0.06
-"""Gap that is a blank, and least gap of a blank that PDFium reports, relative to the size."""
+"""Gap that counts as a blank, and least gap where PDFium reports a blank; relative to the type size."""
 _THICKEST, _TOUCH = 3.0, 3.0
-"""Most points of a ruled line's width, and between lines that meet."""
+"""Greatest width of a ruled line, and greatest gap between ruled lines that meet, in points."""
 _MOST_RULES = 5_000
 _MOST_CLUSTERS = 200
 """Most groups of ruled lines on a page; more are a drawing."""
@@ -34,14 +34,15 @@ _MOST_CROSSING = 0.1
 _FEWEST_NUMBERS = 10
 """Fewest numbers, one under the other, that are line numbers of a page."""
 _FEW_WORDS, _MANY_WORDS, _BESIDE = 4, 8, 0.6
-"""Mean words per line of both columns. With fewer in one: mean words of the other, and the share
-of lines at equal height, as in a table, that must not be reached."""
+"""Two sides are columns of prose if each has ``_FEW_WORDS`` words per line. If one side has fewer, the
+other needs ``_MANY_WORDS``; and of the left lines, less than the share ``_BESIDE`` may have a right line
+at equal height, as the cells of a table have."""
 _STEPS, _REGULAR = (1, 2, 5, 10), 0.9
 """Steps between line numbers, and least share of equal steps."""
 
 
 class FontRun(NamedTuple):
-    """Characters of one font in a row, in points from the page's lower left corner."""
+    """Neighbouring characters of one font; places are in points from the page's lower left corner."""
 
     text: str
     left: float
@@ -50,13 +51,13 @@ class FontRun(NamedTuple):
     size: float
     bold: bool
     turn: int
-    """Anticlockwise quarter turns; coordinates are those of the page turned upright."""
+    """Anticlockwise quarter turns; places are those on the page turned until the text is upright."""
     blank: bool
-    """Whether a blank comes before it."""
+    """Whether a blank comes before the run."""
 
 
 class Line:
-    """Pieces of one height that are close together."""
+    """Runs of characters that are at one height and close together."""
 
     __slots__ = ("base", "bold", "left", "right", "size", "text", "turn")
 
@@ -93,13 +94,13 @@ class Page(NamedTuple):
     height: float
     regions: list[list[Line]]
     line_numbers: list[str]
-    """Its line numbers, which are left out of the regions."""
+    """The page's line numbers, which are left out of the regions."""
     plain_text: str
-    """All its text, from PDFium."""
+    """All text of the page, from PDFium."""
 
     @property
     def note_marks(self) -> set[str]:
-        """Return the raised characters at the start of lines: the marks of its notes."""
+        """Return the superscripts at the start of lines: the marks of the page's notes."""
         marks = (read_raised_prefix(line.text) for region in self.regions for line in region)
         return {mark for mark in marks if mark is not None and len(mark) <= 3}
 
@@ -238,7 +239,7 @@ def _move_to_line(field: FontRun, pieces: Sequence[FontRun]) -> FontRun:
 
 
 def _raise_small_pieces(pieces: list[FontRun]) -> list[FontRun]:
-    """Mark small raised or lowered pieces, and put them on their neighbour's line."""
+    """Mark small pieces as superscripts or subscripts, and put each on its neighbour's line."""
     for at, piece in enumerate(pieces):
         neighbours = [*pieces[max(0, at - 1) : at], *pieces[at + 1 : at + 2]]
         for neighbour in neighbours:
@@ -295,7 +296,7 @@ def _join_pieces(pieces: Sequence[FontRun]) -> str:
 
 
 class _Rules(NamedTuple):
-    """Ruled lines of a page: (height, left, right), and (place, foot, top)."""
+    """Ruled lines of a page: ``across`` as (height, left, right), ``down`` as (place, foot, top)."""
 
     across: list[tuple[float, float, float]]
     down: list[tuple[float, float, float]]
@@ -396,7 +397,7 @@ def _clusters(boxes: list[list[float]]) -> list[list[float]]:
 
 
 def _places(rules: Sequence[tuple[float, float, float]], length: float) -> list[float]:
-    """Return the places whose rules cover half of ``length`` or more, in order."""
+    """Return, in order, the places whose ruled lines cover half of ``length`` or more."""
     places: list[tuple[float, float]] = []  # place, length of its rules
     for place, start, end in sorted(rules):
         if places and place - places[-1][0] <= _TOUCH:
@@ -454,7 +455,7 @@ def find_columns(lines: list[Line]) -> list[list[Line]]:
 
 
 def _one_below_another(chosen: set[Line], lines: list[Line]) -> list[list[Line]]:
-    """Return the regions of lines above or below two columns, which may form columns, too."""
+    """Return the regions of ``chosen``, lines above or below two columns; these may be columns, too."""
     if len(chosen) == len(lines):
         return [lines]
     return find_columns([line for line in lines if line in chosen])

@@ -1,7 +1,7 @@
 """Load a user's own reader: a function, or any LangChain document loader.
 
-A heavy reader (docling, unstructured, OCR) replaces ours. It runs code, so only the person who runs
-the program may name it: files, clients and records may not.
+A heavy reader (docling, unstructured, OCR) replaces ours. A reader runs code, so only the person who
+runs the program may name one: files, clients and records may not.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from dialectree.text import line
 def import_attribute(name: str, setting: str) -> Any:
     """Return the object ``module:attribute``; runs the code of the module.
 
-    Modules of the working folder are found, too. Raises SettingsError if this fails.
+    The module may be in the working folder. Raises SettingsError if the object cannot be loaded.
     """
     module, _, attribute = name.partition(":")
     sys.path.append(os.getcwd())
@@ -57,21 +57,21 @@ class UserReader(NamedTuple):
 
     name: str
     endings: tuple[str, ...]
-    """The endings of its files, such as ``.pdf``; empty for all files."""
+    """The endings of the files that the reader reads, such as ``.pdf``; empty for all files."""
     read_path: Callable[[str], Any]
     """Returns a file's contents: a text, a LangChain document, or a list of these; None leaves the
     file to our reader."""
     key: bytes
-    """A key for the cache that changes with its name and its code."""
+    """A key for the cache, which changes with the reader's name and code."""
 
     def takes(self, name: str) -> bool:
-        """Return whether it reads files with the ending of ``name``."""
+        """Return whether the reader reads files with the ending of ``name``."""
         return not self.endings or Path(name).suffix.lower() in self.endings
 
     def read(self, file: File) -> Reading | None:
         """Return a file's contents; None if this reader leaves the file to ours.
 
-        Raises InputError, with both names, if it fails or if the file is too large.
+        Raises InputError, with the file's name, if the file is too large or this reader fails.
         """
         if not self.takes(file.name):
             return None
@@ -126,9 +126,9 @@ class UserReader(NamedTuple):
 
 
 def find_reader(setting: object) -> UserReader | None:
-    """Return the reader that a setting names or a program gives; None for None.
+    """Return the reader that a setting names or a program gives; None if ``setting`` is None.
 
-    Raises SettingsError if it cannot be loaded or is not a reader.
+    Raises SettingsError if ``setting`` cannot be loaded or is not a reader.
     """
     if setting is None or isinstance(setting, UserReader):
         return setting

@@ -1,7 +1,7 @@
 """Read PDFs, web pages, Word and Markdown files in a process of limited memory and time.
 
-A file of 100 kB can unpack to gigabytes, and a page can nest without end: only the system can stop
-this. One process reads all files of a call in turn, because its start takes a second.
+A file of 100 kB can unpack to gigabytes, and a page can nest without end: only the operating system
+can stop the reading then. One process reads all files of a call in turn, because its start takes a second.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ReadingProcess:
     def read(self, data: bytes, format: str, name: str) -> Reading:
         """Return a file's contents; ``format`` is a name in ``formats.FORMATS``.
 
-        Raises InputError if the file is of another kind, damaged or takes too much to read.
+        Raises InputError if the file is of another kind, damaged, or takes too much memory or time.
         """
         from dialectree.retrieval import blocks
 
@@ -95,7 +95,7 @@ def _start_process(seconds: int) -> subprocess.Popen[bytes]:
 def read_file(file: File, format: Format, process: ReadingProcess) -> Reading:
     """Return a file's contents, and the text left out.
 
-    Raises InputError if it is too large, of another kind or damaged.
+    Raises InputError if the file is too large, of another kind or damaged.
     """
     from dialectree.retrieval.builder import DocumentBuilder
     from dialectree.retrieval.formats import require_size

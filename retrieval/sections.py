@@ -60,7 +60,7 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _SUMMARIES = ("summary", "overview", "tl;dr")
 _LOOKED_AT = 60
-"""First blocks of a paper that may be its abstract."""
+"""Number of first blocks of a paper in which its abstract is looked for."""
 
 
 def strip_heading_marks(line: str) -> str:
@@ -75,7 +75,7 @@ def letters(text: str) -> str:
 
 
 def part(line: str) -> Part | None:
-    """Return the part of a paper that a heading opens, also for "R EFERENCES", or None."""
+    """Return the part of a paper that a heading opens, or None; "R EFERENCES" is read as "References"."""
     if len(line) > LONGEST:
         return None
     if re.match(r"introduction\b", strip_heading_marks(line), re.IGNORECASE):
@@ -104,7 +104,7 @@ def is_numbered(line: str) -> bool:
 
 
 def is_section(line: str) -> bool:
-    """Return whether a line is the name of a part of a paper, or numbered and in capitals."""
+    """Return whether a line names a part of a paper, or is numbered and in capitals."""
     text = line.strip()
     if text[:1].islower() or text.endswith((".", ",", ";", "-")):
         return False
@@ -137,10 +137,10 @@ def ends_sentence(text: str) -> bool:
 
 
 def abstract_by_heading(blocks: Sequence[Block], *, summary: bool = False) -> tuple[str | None, list[Block]]:
-    """Return the abstract that a heading (or "Abstract:" itself) opens, and the body after it.
+    """Return the abstract below its heading or after "Abstract:" in a paragraph, and the body after it.
 
-    Both are without the authors and addresses above. With `summary`, "Summary" opens an abstract,
-    too, if it is the first heading and has no number.
+    The authors and addresses above the abstract are in neither. With `summary`, "Summary" opens an
+    abstract, too, if it is the first heading and has no number.
     """
     for at, block in enumerate(blocks[:_LOOKED_AT]):
         if block.heading and part(block.text) == "abstract":
@@ -157,9 +157,9 @@ def abstract_by_heading(blocks: Sequence[Block], *, summary: bool = False) -> tu
 
 
 def abstract_by_place(blocks: Sequence[Block], words: int = 0) -> tuple[str | None, list[Block]]:
-    """Return the first paragraph of so many words above the first heading, and the body after it.
+    """Return the first paragraph of at least ``words`` words above any heading, and the body after it.
 
-    Short paragraphs without a sentence are names of authors: they are the last choice.
+    A short paragraph without a sentence may be the authors' names: it is the last choice.
     """
     above = list(takewhile(lambda block: not block.heading, blocks[:_LOOKED_AT]))
     prose = (block for block in above if block.kind == "paragraph")
@@ -172,7 +172,7 @@ def abstract_by_place(blocks: Sequence[Block], words: int = 0) -> tuple[str | No
 
 
 def find_summary(blocks: Sequence[Block]) -> str | None:
-    """Return the text of a summary section, which stays in the body; None without one."""
+    """Return the text of a summary section, or None. The section stays in the body."""
     for at, block in enumerate(blocks):
         if block.heading and strip_heading_marks(block.text).lower() in _SUMMARIES:
             return _join_prose(_until_heading(blocks[at + 1 :])) or None
@@ -186,7 +186,7 @@ def _until_heading(blocks: Sequence[Block]) -> list[Block]:
 
 
 def _join_prose(texts: Sequence[Block]) -> str:
-    """Return the prose in ``texts``, or the notes if there is only small type."""
+    """Return the prose in ``texts``, or all of ``texts`` if none is prose; without keywords."""
     prose = [block for block in texts if block.kind in ("paragraph", "item")] or texts
     return "\n\n".join(block.text for block in prose if not _KEYWORDS.match(block.text))
 
@@ -201,7 +201,7 @@ def _body(blocks: Sequence[Block]) -> list[Block]:
 
 
 def part_references(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
-    """Split blocks into those outside the references, and the references up to an appendix."""
+    """Split blocks into the body and the references. An appendix after these belongs to the body."""
     body_blocks: list[Block] = []
     references: list[Block] = []
     reading = True
@@ -220,7 +220,7 @@ def names_part(text: str) -> bool:
 
 
 def _opens_references(block: Block, later: Sequence[Block]) -> bool:
-    """Return whether a block opens the references, and is not in a table of contents."""
+    """Return whether a block is the heading of the references, not its line in a table of contents."""
     if not _names_references(block):
         return False
     return not (later and later[0].heading and any(map(_names_references, later)))
@@ -231,7 +231,7 @@ def _names_references(block: Block) -> bool:
 
 
 def _opens_appendix(block: Block, later: Sequence[Block]) -> bool:
-    """Judge by the name or letter of a heading, unless a work of the references follows it."""
+    """Return whether a heading opens an appendix: by name, or by the letter A if no cited work follows."""
     heading = block.text.strip("#*_ ")
     if _APPENDIX.match(heading) or re.match(r"A\.1\.?\s+[A-Z]", heading):
         return True

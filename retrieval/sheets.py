@@ -133,7 +133,7 @@ class _Reader:
         covered: dict[tuple[int, int], tuple[int, int]],
         cell_texts: dict[tuple[int, int], str],
     ) -> Cell:
-        """Return the text of the cell that spans a place, or an empty cell."""
+        """Return a copy of the wider cell that covers this place, or an empty cell."""
         top = covered.get((row, column))
         return Cell(cell_texts.get(top, ""), repeated=True) if top else Cell("")
 
@@ -217,7 +217,7 @@ def _read_format(number: str, format_codes: dict[str, str]) -> _Format:
 
 
 def _read_spans(tree: Any) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return the place of the wider cell by each place that it covers."""
+    """Return, for each place that a wider cell covers, the place of that cell."""
     covered: dict[tuple[int, int], tuple[int, int]] = {}
     for span in tree.iter("{*}mergeCell"):
         ends = [_PLACE.fullmatch(end) for end in read_attribute(span, "ref").split(":")]

@@ -56,11 +56,11 @@ class Document:
     stored: bytes
     """The blocks as JSON."""
     version: Literal[1, 2] = 2
-    """The rules to cut and search it: 1 for readings of earlier versions, without headings."""
+    """The rules to cut and search the document: 1 if an earlier version read it, without headings."""
     path: Path | None = field(default=None, compare=False)
     """The file, if it was just read."""
     left_out: tuple[LeftOut, ...] = field(default=(), compare=False)
-    """Text outside the blocks, if the file or its cached reading was read."""
+    """Text left out of the blocks; known only if the file or its cached reading was just read."""
 
     @classmethod
     def from_blocks(cls, name: str, blocks: Iterable[Block], title: str | None = None) -> Document:
@@ -92,7 +92,7 @@ class Document:
 
     @property
     def file(self) -> str:
-        """Return the name of the file that keeps it."""
+        """Return the name of the file that keeps the document."""
         return f"{self.digest}.json"
 
 
@@ -101,7 +101,7 @@ class Sources(NamedTuple):
 
     documents: tuple[Document, ...]
     notices: tuple[str, ...]
-    """One line, with the name, for each file that is left out or read incompletely."""
+    """One line, with the file's name, for each file that is left out or read incompletely."""
 
 
 def read_sources(
@@ -110,12 +110,12 @@ def read_sources(
     reader: object = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Sources:
-    """Return the documents in files and folders; blocks while it reads.
+    """Return the documents in files and folders. The call blocks while it reads.
 
-    A folder is read with its subfolders, by name, without hidden files and links. A file that cannot
-    be read, or has an unknown format, becomes a notice. ``progress`` gets the number of files done,
-    and of all files. Nothing is downloaded. ``reader`` replaces our reader: a function of a path,
-    the class of a LangChain document loader, or the name of either.
+    A folder is read with its subfolders, in the order of names, without hidden files and links. A
+    file that cannot be read, or has an unknown format, becomes a notice. ``progress`` gets the number
+    of files done and the number of all files. Nothing is downloaded. ``reader`` replaces our reader: it
+    is a function of a path, the class of a LangChain document loader, or the name of either.
 
     Raises InputError for a missing path, or if no file can be read; SettingsError for a reader
     that cannot be loaded; MissingPackage without the extra ``sources``.
@@ -168,7 +168,7 @@ def _unknown_notice(errors: Sequence[UnknownFormat]) -> str:
 
 
 def _files(paths: Sequence[Path], notices: list[str]) -> dict[Path, str]:
-    """Return each file once, with its name; equal names get their folders."""
+    """Return each file once, with its name, or with its path if two names are equal."""
     files_by_path: dict[str, tuple[str, Path]] = {}
     for path in paths:
         if not os.path.exists(path):  # also for names that are too long or invalid
@@ -189,7 +189,7 @@ def _printable_name(name: str) -> str:
 
 
 def _below(folder: Path, notices: list[str]) -> Iterator[tuple[str, str, Path]]:
-    """Yield each file below a folder: its real path, its path in the folder, and its path."""
+    """Yield each file below a folder: its real path, its path in the folder, and the path to open it."""
 
     def note_unreadable_folder(error: OSError) -> None:
         why = (error.strerror or str(error)).lower()
@@ -239,7 +239,7 @@ def _read_once(
 ) -> tuple[Document, list[str]] | None:
     """Return the document from the cache or from ``read``, and its notices.
 
-    Returns None if ``read`` does. Raises InputError for a reading without text.
+    Returns None if ``read`` returns None. Raises InputError for a reading without text.
     """
     if place is not None and (cached := _load_cached(place, name)) is not None:
         return cached
@@ -268,7 +268,7 @@ def documents_folder() -> Path:
 
 
 def find_document_file(digest: str, folders: Iterable[Path]) -> Path | None:
-    """Return the file of the document called ``digest``, in the first folder that has one."""
+    """Return the file of the document with this ``digest`` in the first folder that has it, or None."""
     if not _DIGEST.fullmatch(digest):  # a stranger's run could make it lead anywhere
         return None
     files = (folder / f"{digest}.json" for folder in folders)
@@ -320,7 +320,7 @@ _LONGEST_HEAD = 100_000
 
 
 def _load_cached(place: Path, name: str) -> tuple[Document, list[str]] | None:
-    """Return the cached document of a file, and its notices; None without one."""
+    """Return the cached document of a file, and its notices; None if it is not cached."""
     with contextlib.suppress(OSError, ValueError, TypeError):
         digest, notices, left_out = json.loads(place.read_bytes())
         document = read_document(file := documents_folder() / f"{digest}.json", name)

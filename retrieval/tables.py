@@ -36,7 +36,7 @@ def read_csv(text: str, builder: DocumentBuilder) -> None:
 
 
 def add_values(rows: Sequence[Sequence[Cell]], builder: DocumentBuilder) -> None:
-    """Add rows of values: empty rows separate tables, and lone values above one are paragraphs."""
+    """Add rows of values. Empty rows separate tables; a row with one value above a table is a paragraph."""
     for filled, group in groupby(rows, key=lambda row: any(cell.text for cell in row)):
         table = [*group] if filled else []
         while table and sum(bool(cell.text) for cell in table[0]) == 1 and len(table[0]) > 1:

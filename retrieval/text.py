@@ -12,9 +12,9 @@ from dialectree.retrieval.blocks import Block, timely
 from dialectree.retrieval.builder import Cell, DocumentBuilder
 
 _ONE_PARAGRAPH = 160
-"""Characters of a line; in a file with a longer one, each line is a paragraph."""
+"""Characters of a line. If a group of lines has a longer one, each of its lines is a paragraph."""
 _NARROWEST = 40
-"""Characters of a line; shorter lines are not broken prose."""
+"""Fewest characters of a line in prose that is broken into lines."""
 _LONGEST_TITLE = 300
 _ITEM = re.compile(r"\s*(?:[-*•▪◦–]\s+|\(?\d{1,2}[.)]\s+|\[\d+\]\s+)\S")
 _BULLET = re.compile(r"^\s*[-*•▪◦–]\s+(?=\S)")
@@ -45,7 +45,7 @@ def read_text(text: str, builder: DocumentBuilder) -> None:
 
 
 def read_titled_text(text: str, builder: DocumentBuilder, title: str | None) -> None:
-    """Add a paper to ``builder``: its first line is its title, which ``title`` may repeat."""
+    """Add a paper to ``builder``. Its first line is its title, unless this line is prose unlike ``title``."""
     paragraphs = _paragraphs(_leave_out_page_numbers(text, builder), is_whole_text=True)
     builder.title, authors, paragraphs = _title(paragraphs, title)
     if builder.title:
@@ -92,7 +92,7 @@ def blocks_of(text: str) -> list[Block]:
 
 
 def _paragraphs(text: str, *, is_whole_text: bool = False) -> list[list[str]]:
-    """Return groups of lines between empty lines; lone numbers stay only if ``is_whole_text``."""
+    """Return groups of lines between empty lines, without lines of digits unless ``is_whole_text``."""
     paragraphs: list[list[str]] = []
     for part in timely(re.split(r"\n\s*\n|\f", text)):
         lines = [

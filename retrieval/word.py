@@ -1,4 +1,4 @@
-"""Read Word files: every part with text, by the local names of its elements."""
+"""Read Word files: every part with text. Elements are found by name, whatever their namespace."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class _WordFile:
         return self._styles.get(_value(paragraph.find("{*}pPr/{*}pStyle")), _Style())
 
     def _text(self, element: Any, style: _Style) -> str:
-        """Return the words of a paragraph or a run; its text boxes are added after it."""
+        """Return the words of a paragraph or a run, without text boxes: these are added below."""
         pieces: list[str] = []
         for child in element:
             tag = local_name(child)
@@ -176,12 +176,12 @@ class _WordFile:
 
 
 class _Style:
-    """The marks that a style gives its text."""
+    """The formatting that a style gives to text."""
 
     name = ""
     hidden = struck = outlined = listed = False
     place = ""
-    """``superscript`` or ``subscript``."""
+    """``superscript``, ``subscript`` or empty."""
 
     def __init__(self, element: Any = None, parent: _Style | None = None) -> None:
         if parent is not None:
@@ -202,7 +202,7 @@ class _Style:
 
 
 def _read_styles(data: bytes | None) -> dict[str, _Style]:
-    """Return the styles by id, with inherited marks."""
+    """Return the styles by id, each with the formatting that it inherits."""
     if data is None:
         return {}
     elements = {read_attribute(style, "styleId"): style for style in _parse_part(data).iter("{*}style")}
@@ -236,7 +236,7 @@ def _texts_of(element: Any) -> Iterator[str]:
 
 
 def _children(element: Any, tag: str) -> Iterator[Any]:
-    """Yield the children with a tag, also those in content controls and insertions."""
+    """Yield the children called ``tag``, including those inside content controls and insertions."""
     for child in element:
         if local_name(child) == tag:
             yield child
