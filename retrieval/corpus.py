@@ -1,8 +1,8 @@
 """One corpus of several documents: cut, numbered and indexed together, and cached by content.
 
-A source is ``s2``, its segment ``s2:17`` and a sentence in that ``s2:17.3``. These ids never change:
-a document added later becomes the last source, and a dropped segment keeps its number. A search
-finds segments of equal text once.
+Ids are ``s2`` for a source, ``s2:17`` for its segment, ``s2:17.3`` for a sentence of that segment.
+They never change: a document added later becomes the last source, and a dropped segment keeps its
+number. Of several segments with equal text, a search finds one.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from dialectree.retrieval.sentence_vectors import SentenceVectors
 
 Ranking = Literal["scores", "ranks", "segments"]
-"""The order of segments in a search with embeddings. ``scores``: by the blended scores of their
-words and of their best sentence. ``ranks``: by their ranks by words and by vectors of whole
-segments, as in earlier versions. ``segments``: by vectors of whole segments alone, as in ToD, with
-segments of equal text each for itself; without embeddings, by unstemmed words."""
+"""The order of segments in a search with embeddings. ``scores``: by a blend of two scores, for a
+segment's words and for its best sentence. ``ranks``: by two fused ranks, for words and for vectors of
+whole segments, as in earlier versions. ``segments``: by vectors of whole segments alone, as in ToD;
+it finds all segments of equal text, and searches unstemmed words if there are no embeddings."""
 WORDS_WEIGHT = 0.2
 """The weight of the words in a blended score, 0 to 1."""
 NEAREST = 256
-"""Nearest sentences that a query first looks at."""
+"""Number of nearest sentences that a search first looks at."""
 RANK = 60
 """The constant in 1 / (RANK + rank) (Cormack, Clarke and Büttcher, SIGIR 2009)."""
 DEEP = 64
@@ -61,22 +61,22 @@ class CorpusSegment(NamedTuple):
     source: str
     text: str
     page: int | None
-    """The page on which it begins; None if the file has no pages."""
+    """The page on which the segment begins; None if the file has no pages."""
     heading: str | None
     sentences: tuple[tuple[int, int], ...]
     """Start and end of each sentence, in characters of the text."""
     offset: int = 0
-    """Characters into the text of the source."""
+    """The start of the segment in the text of its source, in characters."""
     score: float | None = None
-    """The score for the query that found it; None if ranks were fused."""
+    """The score for the query that found the segment; None if ranks were fused."""
 
     @property
     def number(self) -> int:
-        """Return its number in the source, from 1."""
+        """Return the segment's number in its source, from 1."""
         return int(self.id.rpartition(":")[2])
 
     def ids(self) -> list[str]:
-        """Return the ids of its sentences."""
+        """Return the ids of the segment's sentences."""
         return [f"{self.id}.{number}" for number, _ in enumerate(self.sentences, 1)]
 
     def sentence(self, number: int) -> str:
@@ -104,11 +104,11 @@ class Material(Protocol):
         ...
 
     def find_whole(self, tokens: int, sentences: int) -> list[str]:
-        """Return the ids of all segments if they have at most so many tokens and sentences."""
+        """Return the ids of all segments; no ids if these exceed ``tokens`` or ``sentences``."""
         ...
 
     def neighbours(self, id: str, reach: int) -> list[str]:
-        """Return the ids of the ``reach`` segments before and after one in its document."""
+        """Return the ids of the ``reach`` segments before and after segment ``id`` in its document."""
         ...
 
     def count_sentences(self) -> int:
@@ -116,7 +116,7 @@ class Material(Protocol):
         ...
 
     def retrieves(self) -> bool:
-        """Return whether a search may find texts outside its documents."""
+        """Return whether a search may find texts outside the documents."""
         ...
 
     def segment(self, id: str) -> CorpusSegment:
@@ -148,12 +148,12 @@ class Corpus:
         ranking: Ranking = "scores",
         progress: Progress = None,
     ) -> None:
-        """Cut and index ``documents``, or load them from the cache; blocks meanwhile.
+        """Cut and index ``documents``, or load them from the cache. The call blocks meanwhile.
 
         ``embeddings`` is ``bm25``, or names a model whose vectors are searched as well as the words:
-        see :func:`dialectree.retrieval.embedders.embedder`, whose errors it raises. Raises
-        InputError if the documents have no text. ``progress`` gets the number of documents cut,
-        and then of those embedded.
+        see :func:`dialectree.retrieval.embedders.embedder`. Raises the errors of that function, and
+        InputError if the documents have no text. ``progress`` gets the number of documents cut, and
+        then the number of documents embedded.
         """
         self._by: Embedder | None = None
         self._sentences: SentenceVectors | None = None
@@ -202,11 +202,11 @@ class Corpus:
     async def search(
         self, queries: Sequence[str], count: int, dropped: Collection[str] = (), timing: Timing | None = None
     ) -> list[list[CorpusSegment]]:
-        """Return the ``count`` best segments for each query, best first; equal ones in their order.
+        """Return the ``count`` best segments for each query, best first; equal scores in the order of ids.
 
         Without embeddings, only segments that share a word with the query are found; see
-        :data:`Ranking` for the order. Scores are of the whole corpus: leaving out ``dropped``
-        sources and segments keeps the order of the others. Raises InputError for an unknown id in
+        :data:`Ranking` for the order. Scores are computed over the whole corpus, so that leaving out
+        ``dropped`` sources and segments keeps the order of the others. Raises InputError for an unknown id in
         ``dropped``. Adds the time of embedding the queries to ``timing``.
         """
         out = self._rows(dropped)
@@ -226,10 +226,10 @@ class Corpus:
         return [self._segment(int(self._pieces.first[row])) for row, _ in _top(scores, count)]
 
     def find_whole(self, tokens: int, sentences: int) -> list[str]:
-        """Return the ids of all segments, if they have at most so many tokens and sentences.
+        """Return the ids of all segments; no ids if these exceed ``tokens`` or ``sentences``.
 
-        Of segments with equal text it has the first. The list is empty if they have more. Four
-        characters count as a token, as in estimates.
+        Of several segments with equal text, only the first counts and is returned. Four characters
+        count as a token, as in estimates.
         """
         ids: list[str] = []
         characters = 0
@@ -242,7 +242,7 @@ class Corpus:
         return ids
 
     def neighbours(self, id: str, reach: int) -> list[str]:
-        """Return the ids of the ``reach`` segments before and after one in its source."""
+        """Return the ids of the ``reach`` segments before and after segment ``id`` in its source."""
         source, number, _ = self._parse_id(id)
         size = int(self._pieces.starts[source] - self._pieces.starts[source - 1])
         around = range(max(1, number - reach), min(size, number + reach) + 1)
@@ -259,7 +259,7 @@ class Corpus:
     def _best(
         self, query: str, vector: list[float], count: int, dropped: Collection[int]
     ) -> list[CorpusSegment]:
-        """Rank deeper until enough segments remain; those found before keep their order."""
+        """Return the best segments: rank deeper until ``count`` remain; earlier ones keep their order."""
         scores = self._words.scores(query)
         order: dict[int, None] = {}
         best: list[tuple[int, float | None]] = []
@@ -279,7 +279,7 @@ class Corpus:
     def _rank(
         self, scores: npt.NDArray[np.floating[Any]], vector: list[float], deep: int
     ) -> tuple[list[tuple[int, float | None]], bool]:
-        """Return the best rows with their scores, and whether these are all."""
+        """Return the best rows with their scores, and whether the search finds no more rows."""
         by_words: list[tuple[int, float | None]] = [*_top(scores, deep)]
         if self._sentences is not None:
             return self._blend(self._sentences, scores, vector, deep)
@@ -301,8 +301,9 @@ class Corpus:
     ) -> tuple[list[tuple[int, float | None]], bool]:
         """Return rows by the blended scores of their words and of their nearest sentence.
 
-        Both scores are 1 for the best row. They are 0 for rows without a word of the query, and for
-        the mean cosine of all sentences, so that models can be compared.
+        Both scores are 1 for the best row. The score for words is 0 for a row without a word of the
+        query. The score for sentences is 0 at the mean cosine of all sentences, so that models can be
+        compared.
         """
         look_at, query = NEAREST * deep // DEEP, np.asarray(vector, dtype=np.float32)
         rows, cosines = sentences.nearest(query, look_at)
@@ -375,7 +376,7 @@ class Corpus:
         )
 
     def _rows(self, dropped: Collection[str]) -> set[int]:
-        """Return the places of the segments dropped by their own id or their source's."""
+        """Return the places of dropped segments; an id in ``dropped`` names a segment or a whole source."""
         starts = self._pieces.starts
         places: set[int] = set()
         for id in dropped:
@@ -399,7 +400,7 @@ class Corpus:
 
 
 def fuse_ranks(ranks: Sequence[Sequence[int]]) -> list[int]:
-    """Return rows by the sum of 1 / (RANK + rank), greatest first; equal ones in their order."""
+    """Return rows by the sum of 1 / (RANK + rank), greatest first; rows with equal sums by number."""
     sums: dict[int, float] = {}
     for rows in ranks:
         for rank, row in enumerate(rows, 1):
@@ -408,7 +409,7 @@ def fuse_ranks(ranks: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _top(scores: npt.NDArray[np.floating[Any]], count: int) -> list[tuple[int, float]]:
-    """Return the rows with the best scores above 0, best first; equal ones in their order."""
+    """Return the rows with the best scores above 0, best first; rows with equal scores by number."""
     rows = np.flatnonzero(scores > 0)
     if len(rows) > count:
         lowest_score = np.partition(scores[rows], -count)[-count]

@@ -1,6 +1,6 @@
-"""Write and map a corpus's files: its texts, numbers that point into them, and its word index.
+"""Write a corpus's files, and map them into memory: texts, numbers that point into these, a word index.
 
-The cache keeps a corpus by the content of its documents, so that a second run maps its files.
+The cache keeps a corpus by the content of its documents, so that a second run only maps its files.
 """
 
 from __future__ import annotations
@@ -37,24 +37,25 @@ from dialectree.system import clock
 KEPT_DAYS = 60
 """Days after which the cache removes an unused corpus."""
 SEGMENTS = 200_000
-"""Most segments of a corpus, some 2,500 documents of ten pages; more need a search engine."""
+"""Most segments of a corpus, as in 2,500 documents of ten pages; more segments need a search engine."""
 
 Progress: TypeAlias = Callable[[int, int], None] | None
-"""Takes the number of documents done, and of all documents."""
+"""Takes the number of documents done, and the number of all documents."""
 
 log = logging.getLogger(__name__)
 
 
 class Pieces:
-    """The segments: their distinct texts in one string, and numbers that point into it.
+    """The segments of a corpus: their distinct texts in one string, and numbers that point into it.
 
-    A row is a distinct text: ``first`` and ``ends`` are by row, the other numbers by segment.
+    A row is a distinct text. Numbers "by row" have one number for each row; ``row``, ``page``,
+    ``offset`` and ``heading`` have one for each segment.
     """
 
     def __init__(self, texts: bytes | mmap, numbers: Mapping[str, npt.NDArray[Any]]) -> None:
         self._texts = texts
         self.starts = numbers["starts"]
-        """By source, the place of its first segment; the last number is the end of all."""
+        """By source, the place of its first segment; the last number is the end of all segments."""
         self.row = numbers["row"]
         self.page = numbers["page"]
         self.offset = numbers["offset"]
@@ -64,12 +65,12 @@ class Pieces:
         self._ends = numbers["ends"]
         """By row, the end of its text, in bytes."""
         self._marks = numbers["marks"]
-        """Starts and ends of sentences in their text, in pairs."""
+        """Start and end of each sentence in the text of its row, in pairs."""
         self.last = numbers["last"]
         """By row, the end of its pairs in ``_marks``."""
         self.headings: list[str | None] = json.loads(numbers["headings"].tobytes())
         self.languages: list[str] = json.loads(numbers["languages"].tobytes())
-        """The languages in which its words are stemmed; empty if they are not."""
+        """The languages in which the corpus's words are stemmed; empty if words are not stemmed."""
 
     def text(self, row: int) -> str:
         """Return the text of a row."""
@@ -87,7 +88,7 @@ class Pieces:
 
     @cached_property
     def _more(self) -> dict[int, list[int]]:
-        """Return the places of texts that several segments have, by row."""
+        """Return, for each row that several segments share, the places of these segments."""
         counts = np.bincount(self.row, minlength=len(self.first))
         places_by_row: dict[int, list[int]] = {}
         for at in np.flatnonzero(counts[self.row] > 1).tolist():
@@ -96,7 +97,7 @@ class Pieces:
 
 
 class Rows(Sequence[Text]):
-    """The distinct texts, each read on access."""
+    """The distinct texts of a corpus, by row; each is read on access."""
 
     def __init__(self, pieces: Pieces) -> None:
         self._pieces = pieces
@@ -114,7 +115,7 @@ class WordScores:
     """BM25 scores of all rows."""
 
     def __init__(self, bm25: bm25s.BM25 | None, size: int, languages: Sequence[str]) -> None:
-        """Take an index of words stemmed in ``languages``, or unstemmed if this is empty."""
+        """Take an index of words stemmed in ``languages``; if that is empty, the words are not stemmed."""
         self._bm25, self._size, self._languages = bm25, size, languages
 
     def scores(self, query: str) -> npt.NDArray[np.floating[Any]]:
@@ -133,7 +134,7 @@ class Rules(NamedTuple):
     """The rules by which documents become a corpus."""
 
     distinct: bool
-    """Find segments of equal text once, not each of them."""
+    """Find only the first of several segments with equal text."""
     stemmed: bool
     """Search words without their endings and accents."""
 
@@ -198,7 +199,7 @@ def prepare_corpus(
 
 
 def _remove_unused(places: Iterable[Path]) -> None:
-    """Remove corpora unused for :data:`KEPT_DAYS`: they can be built again."""
+    """Remove cached files unused for :data:`KEPT_DAYS`: they can be built again."""
     with suppress(OSError):
         for place in places:
             if clock.read_utc_time().timestamp() - place.stat().st_mtime > KEPT_DAYS * 86_400:

@@ -1,6 +1,6 @@
 """Cut documents into segments with search words, and cache each document by its content.
 
-A corpus is built from these, so that only a changed document is cut again.
+A corpus is built from the cached segments, so that only a changed document is cut again.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class CutSegment(NamedTuple):
     words: Sequence[str]
 
     def list_sentences(self) -> list[str]:
-        """Return its sentences, in order."""
+        """Return the segment's sentences, in order."""
         return [self.text[start:end] for start, end in self.sentences]
 
 
@@ -50,8 +50,8 @@ class CutDocument(NamedTuple):
 def cut_document(document: Document, *, stemmed: bool) -> CutDocument:
     """Return the segments of ``document``, from the cache if it was cut before.
 
-    With ``stemmed``, words are normalized and without endings, and those of headings are included.
-    Otherwise they are as earlier versions searched them.
+    With ``stemmed``, the search words are normalized, have no endings and include the words of
+    headings. Otherwise the text is split into words as in earlier versions.
     """
     file = _file(document, stemmed)
     with suppress(OSError, ValueError, TypeError):

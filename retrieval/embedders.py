@@ -45,7 +45,7 @@ class Embedder:
 
     @property
     def folder(self) -> str:
-        """Return the name of the folder that keeps its vectors."""
+        """Return the name of the folder that keeps the embedder's vectors."""
         from dialectree.retrieval.encoders import folder_of
 
         return folder_of(self._encoder)
@@ -87,7 +87,7 @@ def embedder(name: str, base_url: str | None = None, access: Access = WITH_KEY) 
 
     ``name`` is a model of sentence-transformers (its Hub name, its folder, or the PyPI package that
     contains it) or ``openai:NAME@URL``. ``base_url`` is the address if ``openai:NAME`` has none, and
-    ``access`` the credentials for it. Raises SettingsError for any other name.
+    ``access`` has the credentials for this address. Raises SettingsError for any other name.
     """
     with _lock:
         return _embedder(name, base_url or endpoint_from_environment()[1], access)

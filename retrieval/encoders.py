@@ -39,7 +39,7 @@ Vectors: TypeAlias = npt.NDArray[np.float32]
 """Vectors of length 1, one per row."""
 
 BGE_QUERY = "Represent this sentence for searching relevant passages: "
-"""The text before a query in the training of English BGE models; their settings lack it."""
+"""The text before a query in the training of English BGE models. The models' settings lack this text."""
 PROBE_S = 8.0
 """Seconds in which the Hub must answer before a download."""
 
@@ -115,7 +115,7 @@ def place_of(name: str, setting: str = "embeddings") -> ModelPlace:
 
 
 _HOMES = {"embeddings": "sentence-transformers/", "rerank": "cross-encoder/"}
-"""The owners on the Hub of models named without one, by setting."""
+"""By setting, the owner on the Hub of a model whose name has no owner."""
 
 
 def _find_packaged_model(name: str, setting: str) -> ModelPlace | None:
@@ -139,7 +139,7 @@ def _state(folder: Path) -> str:
 
 
 def load(place: ModelPlace, kind: Callable[..., Model]) -> Model:
-    """Load the model as a ``kind``, without the network if it is on this machine."""
+    """Load the model as a ``kind``. The network is used only if the model is not on this machine."""
     from transformers.utils import logging
 
     load = partial(kind, place.where, trust_remote_code=False)
@@ -220,7 +220,7 @@ class RemoteEncoder:
         self.name = "#".join(filter(None, [self._spec.address, self._spec.mark, instructed]))
 
     def encode(self, texts: Sequence[str], *, query: bool) -> Vectors:
-        """Return a vector for each text. Waits at a rate limit, and retries passing failures.
+        """Return a vector for each text. Waits at a rate limit, and retries if a failure may pass.
 
         A query is sent with the model's own instruction.
         """
@@ -299,9 +299,10 @@ def _normalise_vectors(rows: list[list[float]], count: int) -> Vectors:
 log = logging.getLogger(__name__)
 
 Encoder: TypeAlias = "SentenceEncoder | RemoteEncoder"
-"""A model that turns texts into vectors of length 1; it blocks while it works.
+"""A model that turns texts into vectors of length 1; its calls block while it works.
 
-``name`` names the model in caches. ``batch`` texts are encoded and cached at a time; None for all.
+``name`` names the model in caches. ``batch`` is the number of texts to encode and cache at a time; None
+stands for all texts.
 """
 
 

@@ -37,14 +37,14 @@ log = logging.getLogger(__name__)
 
 
 class VectorIndex:
-    """Segments, searched by the cosine of their vectors with the query's: FAISS compares all."""
+    """Segments, searched by the cosine of the query's vector and theirs. FAISS compares all segments."""
 
     def __init__(
         self, segments: Sequence[Document], embeddings: Embeddings, file: Path | None = None
     ) -> None:
         """Embed ``segments``; call this in the embedder's thread.
 
-        ``file`` keeps their vectors, and gives them if it has them already.
+        The vectors are kept in ``file``. If the file has them already, they are loaded from it.
         """
         self._size = len(segments)
         vectors = _load_vectors(file, self._size)
@@ -62,7 +62,7 @@ class VectorIndex:
         )
 
     def search(self, vector: list[float], count: int) -> list[Document]:
-        """Return the ``count`` best segments for a query's vector; equal ones in their order."""
+        """Return the ``count`` best segments for a query's vector; those with equal scores in order."""
         ranked = self._rank(vector, count)
         ranked.sort(key=lambda match: (-match[1], match[0].metadata["number"]))
         return [_with_score(*match) for match in ranked[:count]]
@@ -103,7 +103,7 @@ def _embed_texts(texts: Sequence[str], embeddings: Embeddings) -> Vectors:
 
 
 def _load_vectors(file: Path | None, count: int) -> Vectors | None:
-    """Return the vectors in a file; None unless it has ``count`` of them."""
+    """Return the vectors in a file; None unless the file has ``count`` vectors."""
     if file is not None:
         with suppress(OSError, ValueError, EOFError):
             vectors: Vectors = np.load(file, mmap_mode="r")

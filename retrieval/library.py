@@ -45,15 +45,15 @@ class CorpusKey(NamedTuple):
 
 
 def find_open(key: CorpusKey) -> Corpus | None:
-    """Return an open corpus, or None."""
+    """Return the open corpus with this key, or None."""
     return _corpora.get(key)
 
 
 def open_corpus(key: CorpusKey, read: Callable[[], Sequence[Document]], progress: Progress = None) -> Corpus:
-    """Return the corpus of the documents from ``read``; call this in :data:`thread`.
+    """Return the corpus with this key; if none is open, build it from the documents that ``read`` returns.
 
-    Raises the errors of :class:`dialectree.retrieval.corpus.Corpus`, and MissingPackage without
-    the packages that search or embed.
+    Call this in :data:`thread`. Raises the errors of :class:`dialectree.retrieval.corpus.Corpus`,
+    and MissingPackage without the packages that search or embed.
     """
     with explain_missing_package("searching sources", "dialectree[sources]"):
         from dialectree.retrieval.corpus import Corpus
@@ -83,10 +83,10 @@ async def keep_open(
 ) -> AsyncIterator[None]:
     """Keep ``papers`` ready: cut, embed and index each once for all debates of the process.
 
-    ``embeddings`` names a model, ``openai:NAME@URL`` or ``bm25``. ``base_url`` is the address if
-    ``openai:NAME`` has none, and ``access`` the credentials for it. Raises SettingsError for an
-    unknown name, ModelUnavailable if the model cannot be loaded, and InputError for an amended
-    segment that the paper does not have.
+    ``embeddings`` is the name of a model, ``openai:NAME@URL`` or ``bm25``. ``base_url`` is the address
+    if ``openai:NAME`` has none, and ``access`` has the credentials for this address. Raises
+    SettingsError for an unknown name, ModelUnavailable if the model cannot be loaded, and InputError
+    if a paper does not have a segment that was changed.
     """
     by = await asyncio.to_thread(_embedder, embeddings, base_url, access)
     loop = asyncio.get_running_loop()
@@ -122,8 +122,8 @@ async def search_paper(
 ) -> list[list[CorpusSegment]]:
     """Return the ``count`` best segments for each query in the paper whose digest is ``paper``.
 
-    The best comes first; equal ones are in the paper's order. ``bm25`` finds only segments that
-    share a word with the query. Adds the time of embedding the queries to ``timing``.
+    The best segment comes first; those with equal scores are in the paper's order. ``bm25`` finds
+    only segments that share a word with the query. Adds the time of embedding the queries to ``timing``.
     """
     search = _find(paper, embeddings, base_url, access)
     return await search.search(queries, count, timing or Timing())

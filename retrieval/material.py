@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 async def material_of(sources: Sequence[Mapping[str, Any]], settings: GroundedSettings, run: Run) -> Material:
     """Return the material of a run whose input has these ``sources``.
 
-    With a retriever, it includes the texts that this returned to the run. Runs of one process with
-    equal sources share a corpus. Raises InputError for a source whose document is neither in the
-    run's folder nor in the cache, which it names, and for too many segments; SettingsError for a
-    retriever that cannot be loaded; MissingPackage without the extra ``sources``. See
+    With a retriever, the material includes the texts that the retriever returned to the run. Runs of
+    one process with equal sources share a corpus. Raises InputError for too many segments and, with
+    the source's name, for a source whose document is neither in the run's folder nor in the cache;
+    SettingsError for a retriever that cannot be loaded; MissingPackage without the extra ``sources``. See
     :class:`dialectree.retrieval.corpus.Corpus` for the errors of embeddings.
     """
     document_keys = tuple((source["digest"], source["name"]) for source in sources)
@@ -57,9 +57,10 @@ async def material_of(sources: Sequence[Mapping[str, Any]], settings: GroundedSe
 
 
 def prepare(documents: Sequence[Document], settings: GroundedSettings, progress: Progress = None) -> None:
-    """Index the documents of a run before it begins; blocks meanwhile.
+    """Index the documents of a run before the run begins. The call blocks meanwhile.
 
-    ``progress`` gets the number of documents cut, and of all; it is not called for a cached corpus.
+    ``progress`` gets the number of documents cut and the number of all documents. It is not called
+    for a cached corpus.
     Raises the errors of :func:`material_of`.
     """
     key = _corpus_key([(document.digest, document.name) for document in documents], settings)
@@ -108,7 +109,7 @@ def _add_reranker(material: Material, settings: GroundedSettings, run: Run) -> R
 
 
 def _document(digest: str, name: str, at: Path | None, documents: Mapping[str, Document]) -> Document:
-    """Return a document from memory, the run's folder or the cache, called ``name``."""
+    """Return the document ``digest`` from memory, the run's folder or the cache; name it ``name``."""
     from dialectree.retrieval.sources import documents_folder, find_document_file, read_document
 
     if (document := documents.get(digest)) is not None:

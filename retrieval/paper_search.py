@@ -27,9 +27,9 @@ class PaperSearch:
     """
 
     def __init__(self, paper: AmendedPaper, corpus: Corpus, by: Embedder | None) -> None:
-        """Search ``corpus``, which contains only this paper, as segments.
+        """Search ``corpus``, which contains only the segments of ``paper``.
 
-        Raises InputError for an amended number that the paper does not have.
+        Raises InputError if the paper does not have a segment that was changed.
         """
         self._corpus, self._by = corpus, by
         amended = {f"s1:{number}": text or None for number, text in paper.amended.items()}
@@ -47,9 +47,9 @@ class PaperSearch:
         }
 
     async def search(self, queries: Sequence[str], count: int, timing: Timing) -> list[list[CorpusSegment]]:
-        """Return the ``count`` best segments for each query; equal ones in their order.
+        """Return the ``count`` best segments for each query; those with equal scores in the paper's order.
 
-        Without embeddings, they leave out segments that share no word with the query.
+        Without embeddings, a segment that shares no word with the query is not found.
         """
         rows = await self._corpus.search(queries, count, [*self._amended], timing)
         texts = {id: text for id, text in self._amended.items() if text is not None}
@@ -69,7 +69,7 @@ class PaperSearch:
     async def _score(
         self, queries: Sequence[str], texts: Mapping[str, str], timing: Timing
     ) -> list[dict[str, float]]:
-        """Return the scores of amended segments for each query, without segments that have none."""
+        """Return for each query the scores of amended segments, by id; a segment may have no score."""
         if self._by is None:
             return await asyncio.to_thread(self._score_words, queries, texts)
         query_vectors = np.array(await self._by.queries(queries, timing), dtype=np.float32)
@@ -97,5 +97,5 @@ class PaperSearch:
 
 
 def as_document(paper: Paper) -> Document:
-    """Return the body of a paper as a document, or its summary if it has no body."""
+    """Return a paper's body as a document, or its abstract and introduction if it has no body."""
     return Document.of_passages(paper.name, paper.title, list_passages(paper), paper.version)

@@ -32,7 +32,7 @@ class Search(NamedTuple):
     found_ids: Sequence[str]
     """Ids of segments, best first."""
     shown_ids: Sequence[str]
-    """Ids of the segments that it added to the pool: those found, and their neighbours."""
+    """Ids of the segments that the search added to the pool: found segments and their neighbours."""
 
 
 def choose_shown(
@@ -40,8 +40,8 @@ def choose_shown(
 ) -> list[list[str]]:
     """Return the segments that each search adds to ``pool``, in the order shown.
 
-    A segment comes with its neighbours, up to ``reach`` on each side. Neighbours are added only in
-    the space that all found segments leave.
+    A segment comes with its neighbours, up to ``reach`` on each side. Neighbours are added only
+    if room is left after all found segments.
     """
     hits = fitting(material, pool, chain.from_iterable(found_ids))
     new = hits[len(pool) :]
@@ -62,7 +62,7 @@ def _place(id: str) -> tuple[int, int]:
 
 
 def fitting(material: Material, pool: Sequence[str], ids: Iterable[str]) -> list[str]:
-    """Return ``pool`` with the new segments of ``ids`` that fit into it as a whole."""
+    """Return ``pool`` and the new segments of ``ids``; a segment that does not fit whole is not added."""
     new_pool = [*pool]
     size = sum(len(material.segment(id).sentences) for id in new_pool)
     for id in ids:
@@ -83,9 +83,9 @@ async def search_sources(
 ) -> list[Search]:
     """Return the searches for ``queries``, with the segments that they add to ``pool``.
 
-    Sources of at most ``settings.whole`` tokens are shown whole; then only a retriever is searched.
-    Searches are called ``name`` and a number, which continues after ``earlier_count`` queries.
-    Raises the errors of the search of ``material``.
+    Sources of at most ``settings.whole`` tokens are shown whole; then queries are searched only if
+    there is a retriever. A search is labelled by ``name`` and a number, which continues after
+    ``earlier_count`` queries. Raises the errors of ``material.search``.
     """
     searches: list[Search] = []
     everything = material.find_whole(settings.whole, MOST_SHOWN_WHOLE) if queries else []

@@ -28,7 +28,7 @@ class Reranker:
         self._model: CrossEncoder | None = None
 
     async def order(self, query: str, texts: Sequence[str]) -> list[int]:
-        """Return the places of ``texts``, best first; equal ones in their order."""
+        """Return the places in ``texts``, best text first; texts with equal scores stay in their order."""
         return await asyncio.wrap_future(self._thread.submit(self._order, query, texts))
 
     def _order(self, query: str, texts: Sequence[str]) -> list[int]:
@@ -54,13 +54,13 @@ class RerankedMaterial:
     """A material with a cross-encoder that reorders the best segments for a query."""
 
     def __init__(self, material: Material, name: str, by: Reranker | None, retrievals: Retrievals) -> None:
-        """Take the cross-encoder called ``name``; ``by`` may be None if only a run's record names it."""
+        """Take the cross-encoder ``by``, called ``name``; it is None if only a run's record names one."""
         self._material, self._name, self._by = material, name, by
         self._retrievals = retrievals
 
     @property
     def sources(self) -> Mapping[str, Source]:
-        """Return its sources by id."""
+        """Return the material's sources by id."""
         return self._material.sources
 
     def segment(self, id: str) -> CorpusSegment:
@@ -72,15 +72,15 @@ class RerankedMaterial:
         return self._material.sentence(id)
 
     async def near(self, text: str, count: int) -> list[CorpusSegment]:
-        """Return the segments that share most words with ``text``."""
+        """Return the ``count`` segments that share most words with ``text``."""
         return await self._material.near(text, count)
 
     def find_whole(self, tokens: int, sentences: int) -> list[str]:
-        """Return the ids of all segments if they have at most so many tokens and sentences."""
+        """Return the ids of all segments; no ids if these exceed ``tokens`` or ``sentences``."""
         return self._material.find_whole(tokens, sentences)
 
     def neighbours(self, id: str, reach: int) -> list[str]:
-        """Return the ids of the ``reach`` segments before and after one in its document."""
+        """Return the ids of the ``reach`` segments before and after segment ``id`` in its document."""
         return self._material.neighbours(id, reach)
 
     def count_sentences(self) -> int:
@@ -94,10 +94,10 @@ class RerankedMaterial:
     async def search(
         self, queries: Sequence[str], count: int, dropped: Collection[str] = (), timing: Timing | None = None
     ) -> list[list[CorpusSegment]]:
-        """Return for each query the ``count`` best of the first segments that the search finds.
+        """Return for each query the ``count`` best of the first segments that the material's search finds.
 
-        Dropped segments do not change the order of others. Raises SettingsError or
-        ModelUnavailable if the model cannot be used.
+        Leaving out ``dropped`` segments keeps the order of the others. Raises SettingsError or
+        ModelUnavailable if the cross-encoder cannot be used.
         """
         all_rows = await self._material.search(queries, DEEP, (), timing)
         allowed_rows = all_rows
@@ -112,7 +112,7 @@ class RerankedMaterial:
         return best
 
     async def _ids(self, query: str, segments: Sequence[CorpusSegment]) -> list[str]:
-        """Return the ids of ``segments`` in the run's recorded order, or else the model's."""
+        """Return the ids of ``segments`` in the run's recorded order, or else in the cross-encoder's."""
         by, ids = f"rerank {self._name}", [segment.id for segment in segments]
         recorded_ids = self._retrievals.ids(by, query)
         if recorded_ids is not None and {*recorded_ids} == {*ids}:

@@ -36,8 +36,8 @@ LARGEST = 12
 LONGEST = 200_000
 """Most characters of one text; the rest is left out."""
 LAST_GIVEN = 1000
-"""Highest number of a given source. Retrieved sources have higher numbers, so that a source given
-later does not renumber them."""
+"""Highest number of a source that a person gives. Retrieved sources have higher numbers, so that a
+source given later does not renumber any."""
 LONGEST_NAME = 200
 """Most characters of a source's name or title."""
 
@@ -46,9 +46,10 @@ Retriever = Runnable[str, Any]
 
 @cache
 def import_retriever(name: str) -> Retriever:
-    """Return the retriever ``module:attribute``, or the one that it returns; runs its code.
+    """Return the retriever ``module:attribute``; if that is a function, call it and return its result.
 
-    Modules of the working folder are found, too. Raises SettingsError if this fails.
+    Runs the module's code; the module may be in the working folder. Raises SettingsError if the
+    retriever cannot be loaded.
     """
     retriever = import_attribute(name, "retriever")
     if not isinstance(retriever, Runnable) and callable(retriever):
@@ -68,16 +69,16 @@ class RetrieverAccess(NamedTuple):
 
     name: str
     retriever: Retriever | None
-    """None if only a run's record names it: a record must not choose code to run."""
+    """None if only a run's record names the retriever: a record must not choose code to run."""
     seconds: float
-    """Seconds in which it must answer."""
+    """Seconds in which the retriever must answer."""
     replay: bool = False
-    """Return the last answer to any run from the cache, without asking."""
+    """Do not ask the retriever: take its last answer to any run from the cache."""
     keeps: bool = True
-    """Keep its answers for replays."""
+    """Keep the retriever's answers for replays."""
 
     async def texts(self, query: str) -> list[RetrieverText]:
-        """Return the texts that it finds; raise CallError, with its name, if it fails or hangs."""
+        """Return the texts that the retriever finds; raise CallError, with its name, if it fails or hangs."""
         cache_file = _make_cache_path(self.name, query)
         if self.replay:
             if (cached_texts := await asyncio.to_thread(_load_cached_texts, cache_file)) is None:
@@ -178,14 +179,14 @@ def _load_cached_texts(file: Path) -> list[RetrieverText] | None:
 
 
 class RetrievedMaterial:
-    """The documents of a run, if any, and the texts that a retriever returned to it."""
+    """The documents of a run, if any, and the texts that a retriever returned to the run."""
 
     def __init__(self, corpus: Corpus | None, access: RetrieverAccess, retrievals: Retrievals) -> None:
         self._corpus, self._asked, self._retrievals = corpus, access, retrievals
 
     @property
     def sources(self) -> Mapping[str, Source]:
-        """Return the given sources, and those retrieved so far."""
+        """Return the sources that a person gave, and the sources retrieved so far."""
         all_sources = {**self._corpus.sources} if self._corpus is not None else {}
         for id, passage in self._retrievals.passages.items():
             source = _source(id)
@@ -211,10 +212,10 @@ class RetrievedMaterial:
     async def search(
         self, queries: Sequence[str], count: int, dropped: Collection[str] = (), timing: Timing | None = None
     ) -> list[list[CorpusSegment]]:
-        """Return the best of documents and retrieved texts for each query, by their fused ranks.
+        """Return for each query the best segments of documents and retrieved texts, by fused ranks.
 
-        Equal texts count once. Raises CallError, with the retriever's name, if it fails, and
-        ReplayMiss or SettingsError if it may not be asked and no answer is recorded.
+        Equal texts count once. Raises CallError, with the retriever's name, if the retriever fails.
+        Raises ReplayMiss or SettingsError if no answer is recorded and the retriever may not be asked.
         """
         await self._retrieve(queries)
         corpus_rows: list[list[CorpusSegment]] = [[] for _ in queries]
@@ -239,11 +240,11 @@ class RetrievedMaterial:
         return _merge_rankings([corpus_segments, [self.segment(id) for id in best]])[:count]
 
     def find_whole(self, tokens: int, sentences: int) -> list[str]:
-        """Return the ids of all segments if they have at most so many tokens and sentences."""
+        """Return the ids of all segments; no ids if these exceed ``tokens`` or ``sentences``."""
         return self._corpus.find_whole(tokens, sentences) if self._corpus is not None else []
 
     def neighbours(self, id: str, reach: int) -> list[str]:
-        """Return the ids of the segments around one of a document; empty for a retrieved one."""
+        """Return the ids of ``reach`` segments on each side in the document; none for a retrieved segment."""
         if self._corpus is None or _source(id) not in self._corpus.sources:
             return []
         return self._corpus.neighbours(id, reach)
@@ -258,7 +259,7 @@ class RetrievedMaterial:
         return True
 
     async def _retrieve(self, queries: Sequence[str]) -> None:
-        """Ask the queries without a recorded answer; keep the answers in the order of the queries.
+        """Ask the retriever each query without a recorded answer; keep the answers in the queries' order.
 
         Answers are kept even if another query fails.
         """
@@ -275,7 +276,7 @@ class RetrievedMaterial:
             raise failures[0]
 
     def _make_retrieval(self, query: str, texts: Sequence[RetrieverText]) -> RetrievalLine:
-        """Return the line of a retrieval; a new name is a new source, a new text a new segment."""
+        """Return the line of a retrieval. A new name becomes a new source, a new text a new segment."""
         passages = self._retrievals.passages
         sources = {passage.name: _source(id) for id, passage in passages.items()}
         ids_by_text = {(passage.name, passage.text): id for id, passage in passages.items()}
@@ -306,7 +307,7 @@ def _source(id: str) -> str:
 
 
 def _merge_rankings(rows: Sequence[Sequence[CorpusSegment]]) -> list[CorpusSegment]:
-    """Return segments by their ranks in all rows; of equal texts, the first."""
+    """Return the segments of all rows by their fused ranks; of segments with equal text, the first."""
     numbers: dict[str, int] = {}
     first: list[CorpusSegment] = []
     for segment in (hit for row in rows for hit in row):

@@ -13,9 +13,9 @@ from bm25s.stopwords import STOPWORDS_EN
 from dialectree.retrieval.languages import LANGUAGES
 
 _PAIRED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-"""Characters to search in pairs: their scripts join words, or endings to words."""
+"""Characters to search in pairs: their scripts put no blank between words, or before endings."""
 _SIGNS = "\u0900-\u0dff"
-"""Letters and vowel signs of India, which together are one word."""
+"""Letters and vowel signs of India's scripts; a word consists of both."""
 _WORD = re.compile(
     rf"[{_PAIRED}]+|\d+(?:[.,]\d+)*|(?:(?![{_PAIRED}])[^\W_\d]|[{_SIGNS}])(?:(?![{_PAIRED}])\w|[{_SIGNS}])*"
 )
@@ -35,7 +35,7 @@ _STOP_WORDS = frozenset(STOPWORDS_EN)
 def normalize(text: str) -> str:
     """Return ``text`` without accents; "CO₂" as "CO2", "12,500" as "12500", "5kg" as "5 kg".
 
-    The parts of a word with a hyphen are followed by the whole word.
+    After the parts of a word with a hyphen comes the whole word: "e-mail" as "e mail email".
     """
     text = _GROUPED.sub("", text)
     if not text.isascii():

@@ -45,12 +45,12 @@ _BEFORE_ORDINALS = frozenset(
 )
 """Words before an ordinal in German, Danish and Norwegian: "der 2. Tag"."""
 _LOOKED_BACK = 40
-"""Characters before a full stop that show what it ends."""
+"""Characters before a full stop that are read to tell what the stop ends."""
 _AFTER_WORKS = re.compile(
     r"(?<=[^\W\d_][.!?])(?:\d{1,3}(?:[,–-]\d{1,3})*|[⁰¹²³⁴-⁹]+(?:[,⁻–][⁰¹²³⁴-⁹]+)*)"
     r"(?=\s+[^\W\d_a-z])"
 )
-"""The numbers of works after a full stop: "It grew fast.12 It fell." """
+"""Numbers of cited works after a full stop: "It grew fast.12 It fell." """
 
 
 _PASSAGES_READ = 20
@@ -58,7 +58,7 @@ _PASSAGES_READ = 20
 
 
 class _Stretch(NamedTuple):
-    """Consecutive sentences, from one passage to the same or a later one."""
+    """Consecutive sentences of one passage or of several."""
 
     first: Passage
     last: Passage
@@ -75,11 +75,11 @@ class Piece(NamedTuple):
 
     text: str
     page: int | None
-    """The page on which it begins; None if the file has no pages."""
+    """The page on which the segment begins; None if the file has no pages."""
     offset: int
-    """Characters into the passages joined by empty lines."""
+    """The start of the segment in the passages joined by empty lines, in characters."""
     heading: str | None
-    """The heading above its beginning."""
+    """The heading above the segment's beginning."""
     number: int
     """From 1."""
 
@@ -87,9 +87,9 @@ class Piece(NamedTuple):
 def segments(paper: Paper) -> list[Piece]:
     """Return the segments of ``paper`` in reading order; together they are its whole body.
 
-    A segment is three sentences of one paragraph, or more if these are short. A short rest joins
-    the segment before it in its paragraph, else the next one under its heading, else the one
-    before, else any other.
+    A segment is three sentences of one paragraph, or more if these are short. A short rest
+    of a paragraph joins the first of these that exists: the segment before it in its paragraph, the
+    next segment under its heading, the segment before it, any other segment.
     """
     return [piece for piece, _ in cut(list_passages(paper), version=paper.version)]
 
@@ -104,9 +104,9 @@ def list_passages(paper: Paper) -> Sequence[Passage]:
 def cut(
     passages: Iterable[Passage], language: str | None = None, *, version: int = 2
 ) -> Iterator[tuple[Piece, tuple[tuple[int, int], ...]]]:
-    """Yield pieces of ``passages``, each with the starts and ends of its sentences in its text.
+    """Yield pieces of ``passages``, each with the start and end of every sentence in the piece's text.
 
-    ``language`` is an ISO code; without it, it is detected. Passages of ``version`` 2 are cut by
+    ``language`` is an ISO code; if it is None, the language is detected. Passages of ``version`` 2 are cut by
     their kind and language, and rows stay whole. Those of version 1 are cut as in earlier versions,
     so that old runs keep the ids of their sentences.
     """
@@ -150,7 +150,7 @@ def _threes(passage: Passage, language: str | None) -> Iterator[_Stretch]:
 
 
 def _parts(passage: Passage, language: str | None) -> list[_Stretch]:
-    """Return the threes of one passage, with short ones joined; a long one takes at most one."""
+    """Return the threes of one passage, with short ones joined; a long three takes at most one short one."""
     parts: list[_Stretch] = []
     single = True
     for three in _threes(passage, language):
@@ -181,7 +181,7 @@ def _join_short_stretches(parts: Iterable[_Stretch]) -> list[_Stretch]:
 
 
 def _continues(stretches: Sequence[_Stretch]) -> bool:
-    """Return whether the last stretch begins under the heading of the end of the one before."""
+    """Return whether the last stretch begins under the same heading as the one before it ends."""
     return len(stretches) > 1 and stretches[-2].last.heading == stretches[-1].first.heading
 
 
@@ -196,7 +196,7 @@ def _join_last(stretches: list[_Stretch]) -> None:
 def sentences(text: str, language: str | None = None) -> Iterator[tuple[int, int]]:
     """Yield start and end of each sentence of a paragraph, without blanks around it.
 
-    ``language`` is an ISO code; without it, it is detected.
+    ``language`` is an ISO code; if it is None, the language is detected.
     """
     language = language or detect_language(text)
     own_rules = language in ("en", "ja", "zh")

@@ -1,6 +1,6 @@
 """Compare queries with single sentences: the nearest sentence gives a segment's score.
 
-The vector of a whole segment is a mean that hides the answering sentence (`docs/sources.md`).
+The vector of a whole segment is a mean, which hides the one sentence that answers (`docs/sources.md`).
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ log = logging.getLogger(__name__)
 
 
 class SentenceVectors:
-    """The vectors of all sentences, in half precision, and their segments."""
+    """The vectors of all sentences, in half precision, and the segment of each sentence."""
 
     def __init__(self, parts: Iterable[npt.NDArray[np.float16]], owners: Sequence[int]) -> None:
         """Take the vectors in the order of the sentences.
 
         Args:
-            parts: Rows of length 1, in any number of arrays.
+            parts: Vectors of length 1 as rows, in any number of arrays.
             owners: By sentence, the number of its segment; these numbers never decrease.
         """
         self._owners = np.asarray(owners, dtype=np.int64)
@@ -62,9 +62,9 @@ class SentenceVectors:
         return len(self._owners)
 
     def nearest(self, query: Vector, count: int) -> tuple[Numbers, Vector]:
-        """Return the segments of the ``count`` nearest sentences, and their best cosines.
+        """Return the segments of the ``count`` nearest sentences, and each segment's best cosine.
 
-        The nearest comes first.
+        The nearest segment comes first.
         """
         if self._index is None:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
@@ -75,7 +75,7 @@ class SentenceVectors:
         return owners[firsts], scores[firsts]
 
     def cosines(self, query: Vector, segments: Numbers) -> Vector:
-        """Return the cosine of the best sentence of each of these segments."""
+        """Return the cosine of the best sentence of each of ``segments``."""
         if self._index is None or not len(segments):
             return np.zeros(0, dtype=np.float32)
         firsts, ends = (np.searchsorted(self._owners, segments + step) for step in (0, 1))
@@ -86,7 +86,7 @@ class SentenceVectors:
         return best
 
     def mean_cosine(self, query: Vector) -> float:
-        """Return the mean cosine of all sentences, that of an unrelated sentence."""
+        """Return the mean cosine of all sentences, about that of a sentence unrelated to the query."""
         return 0.0 if self._mean is None else float(self._mean @ query)
 
 

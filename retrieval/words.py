@@ -8,7 +8,7 @@ from itertools import pairwise
 from bm25s.stopwords import STOPWORDS_EN
 
 _WIDE = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"
-"""A character of Chinese or Japanese, which have no blanks."""
+"""A character of Chinese or Japanese, which put no blanks between words."""
 _WIDE_SIGN = re.compile(_WIDE)
 _WORD = re.compile(rf"{_WIDE}+|(?:(?!{_WIDE})\w)+")
 _ANY_WORD = re.compile(r"\w+")
@@ -18,7 +18,7 @@ _STOP_WORDS = frozenset(STOPWORDS_EN)
 def words(text: str) -> list[str]:
     """Split ``text`` into words in lower case, without stop words.
 
-    Chinese and Japanese, which have no blanks, are split into pairs of characters.
+    Chinese and Japanese, which put no blanks between words, are split into pairs of characters.
     """
     text = text.lower()
     if not _WIDE_SIGN.search(text):
