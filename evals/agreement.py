@@ -16,15 +16,15 @@ from statistics import StatisticsError, correlation, fmean
 def krippendorff_alpha(units: Sequence[Sequence[Hashable | None]]) -> float | None:
     """Return Krippendorff's alpha for nominal rulings: 1 is perfect agreement, 0 agreement by chance.
 
-    ``alpha = 1 - D_o / D_e``: observed over expected disagreement, from the values that form pairs
-    within a unit. It is below 0 if judges disagree more often than by chance.
+    ``alpha = 1 - D_o / D_e``: the observed disagreement divided by the expected one, from pairs of
+    rulings on the same question. Alpha is below 0 if judges disagree more often than by chance.
 
     Args:
         units: the rulings on each question, one for each judge; None where a judge gave none.
             Questions with fewer than two rulings are ignored.
 
     Returns:
-        Alpha; None if all rulings are equal, or no two can be paired.
+        Alpha; None if all rulings are equal, or if no question has two rulings.
     """
     rulings = [[value for value in unit if value is not None] for unit in units]
     paired = [Counter(unit) for unit in rulings if len(unit) > 1]
@@ -40,15 +40,15 @@ def _unlike_pairs(values: Counter[Hashable]) -> int:
 
 
 def mean_correlation(units: Sequence[Sequence[float | None]]) -> float | None:
-    """Return the mean correlation (Pearson's, phi for 0 and 1) over all pairs of judges.
+    """Return the mean of Pearson's correlation (phi for figures 0 and 1) over all pairs of judges.
 
     Args:
-        units: a figure for each judge by question, such as 1 for an error and 0 for none; None
+        units: for each question one figure per judge, such as 1 for an error and 0 for none; None
             for a judge without a ruling. Two judges are compared on questions that both ruled on.
 
     Returns:
-        The mean over the pairs, -1 to 1. Pairs with a figure that never changes have no correlation
-        and are left out; None if no pair is left.
+        The mean over the pairs, -1 to 1. A pair has no correlation and is left out if the figure of
+        one judge never changes. None if no pair is left.
     """
     correlations: list[float] = []
     for figures, other_figures in combinations(zip(*units, strict=True), 2):
@@ -65,15 +65,15 @@ def mean_correlation(units: Sequence[Sequence[float | None]]) -> float | None:
 def effective_votes(units: Sequence[Sequence[float | None]]) -> float | None:
     """Return how many independent votes a jury is worth, by Kish's design effect.
 
-    ``N_eff = N / (1 + (N - 1) r)``, where r is :func:`mean_correlation` of the judges' errors. It
-    is above N if errors compensate each other.
+    ``N_eff = N / (1 + (N - 1) r)``, where r is :func:`mean_correlation` of the judges' errors.
+    N_eff is above N if errors compensate each other.
 
     Args:
         units: for each question one figure per judge: 1 for a wrong ruling, 0 for a right one, and
             None without a ruling.
 
     Returns:
-        The votes; None if r is unknown, or if the design effect is 0 or less.
+        N_eff; None if r is unknown, or if its divisor, the design effect, is 0 or less.
     """
     mean, judges = mean_correlation(units), max(map(len, units), default=0)
     effect = None if mean is None else 1 + (judges - 1) * mean

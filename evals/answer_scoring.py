@@ -1,6 +1,6 @@
-"""Score answers: choose the scorers of an item, and ask a judge for some of them.
+"""Score answers: choose the scorers of an item, and ask a judge for the scores that need one.
 
-A journal next to the judged run keeps the judge's calls, which are counted separately.
+A journal in the folder of the judged run keeps the judge's calls. They are counted separately.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "claim_label": ("label",),
     "claim_brier": ("label",),
 }
-"""References by scorer; the scorer needs one of them."""
+"""The references that a scorer can use, by scorer; an item needs one of these references."""
 
 
 def names(task: Task, items: Sequence[Item]) -> list[str]:
-    """Return the scorers for which at least one item of a data set has references."""
+    """Return the scorers that apply to at least one item of a data set."""
     task_scorers = (*TASKS[task].judged, *TASKS[task].computed)
     return [name for name in task_scorers if any(applies(name, item) for item in items)]
 
@@ -67,7 +67,7 @@ def applies(name: str, item: Item) -> bool:
 
 
 class _Word(Form):
-    """A reply of one word, asked for in plain text: only the prompt lists the words."""
+    """A reply of one word in plain text. Only the prompt lists the allowed words."""
 
     @property
     def words(self) -> str:
@@ -86,9 +86,9 @@ _FORMS: dict[str, Form] = {
 
 
 def judge_of(run: Run, context: ProtocolSettings) -> Ask:
-    """Return a function that asks the judge of a question's answers; its calls go to ``run``.
+    """Return a function that asks the judge that scores; the judge's calls go to ``run``.
 
-    It raises CallError after the last retry.
+    The function raises CallError if the last retry fails.
     """
 
     async def ask(words: Words) -> str:
@@ -150,14 +150,14 @@ async def scores(
 
 
 def controls(scorer_names: Sequence[str], item: Item) -> list[tuple[str, scorers.ControlAnswer]]:
-    """Return answers whose score is known, each with the scorer whose judge it tests."""
+    """Return pairs of a scorer and an answer whose score is known, to test the scorer's judge."""
     return [(name, control) for name in scorer_names for control in scorers.controls(name, item)]
 
 
 async def judge_controls(
     scorer_names: Sequence[str], item: Item, folder: RunFolder, judge: ProtocolSettings, budget: Budget
 ) -> list[ControlScore]:
-    """Return the judge's scores of answers whose score is known."""
+    """Return the judge's scores of the controls: answers whose right score is known."""
     tried = controls(scorer_names, item)
     reduced_item = scorers.remove_control_references(item)
     requests = [(name, reduced_item or item, control.answer) for name, control in tried]
@@ -181,10 +181,10 @@ async def rulings(
     budget: Budget,
     refused: list[InputError],
 ) -> list[AnswerScore]:
-    """Return the judge's scores for requests of scorer, item and answer, asked concurrently.
+    """Ask the judge for all ``requests`` concurrently, and return its scores.
 
-    A journal in the folder ``journal`` keeps the calls. Refusals by the endpoint are added to
-    ``refused``.
+    A request is a scorer, an item and an answer. A journal in the folder ``journal`` keeps the
+    calls. Refusals by the endpoint are added to ``refused``.
     """
     if not requests:
         return []

@@ -1,8 +1,8 @@
 """Audit a debate: compare it with a fixed matrix of alternatives, over one data set.
 
-Protocols declare which of their methods take part, and in which part (``Evaluation.audit``). The rows
-run in two stages. Samples come last: only finished debates show how many samples spend as many
-tokens.
+A protocol declares which of its methods plays which part in an audit (``Evaluation.audit``). The rows
+run in two stages. Rows of samples come second: only finished debates show how many samples spend as
+many tokens as a debate.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from dialectree.running.estimates import pace_of, rehearse_debates
 from dialectree.running.recorded_settings import speakers
 
 MOST_SAMPLES = 100
-"""The most samples that a setting takes."""
+"""The largest value of the setting ``samples``."""
 REHEARSED, REHEARSED_CALLS = 2, 20
-"""Questions to rehearse for the tokens of a sample, and the approximate calls for each."""
+"""Questions to rehearse for an estimate of tokens, and the approximate calls for each question."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Layout:
     """The names of an audit's rows, by part."""
 
     alone: dict[str, str] = field(default_factory=dict[str, str])
-    """By model, the row in which the model answers alone; the judge first."""
+    """By model, the row in which the model answers alone; the judge's model comes first."""
     samples: dict[str, str] = field(default_factory=dict[str, str])
     """By model, the row of the model's samples."""
     critique: str | None = None
@@ -66,7 +66,7 @@ class Pool:
     """The models of an audit."""
 
     judge: str
-    """The model of every role that does not argue; empty: the settings' model."""
+    """The model of every role that does not argue; an empty text means the model in the settings."""
     arguing: Sequence[str]
     """The models that take the arguing roles in turn."""
 
@@ -76,13 +76,13 @@ class Pool:
         return [*dict.fromkeys([self.judge, *self.arguing])]
 
     def assign_models(self, roles: Sequence[str]) -> dict[str, str]:
-        """Return the models of a method whose ``roles`` argue."""
+        """Return a method's models by role; ``roles`` are its roles that argue."""
         turns = {role: self.arguing[n % len(self.arguing)] for n, role in enumerate(roles)}
         return {"model": self.judge, **turns}
 
 
 def pool_of(models: Sequence[str], judge: str | None = None) -> Pool:
-    """Return the models by role. Without a ``judge`` the first model judges and argues last.
+    """Return the pool of ``models``. Without a ``judge`` the first model judges, and argues last.
 
     Of models A, B and C, A judges, and the arguing roles take B, C, A, B ... Raises InputError if a
     model is named at two addresses.
@@ -107,17 +107,17 @@ class Audit:
     rows: Sequence[MatrixEntry]
     """Rows of the first stage: all except the samples."""
     sampling: Mapping[str, MatrixEntry]
-    """By model, the row of the model's samples, without their number."""
+    """By model, the row of the model's samples; their number is not set yet."""
     plan: Plan
     """The plan of the first stage."""
     _rehearsed: dict[str, float] = field(default_factory=dict[str, float])
-    """Tokens of earlier rehearsals, which are equal for models with texts of equal length."""
+    """Tokens of earlier rehearsals, by method, settings and length of texts; the model does not matter."""
 
     async def samples(self, *, measured: bool) -> dict[str, int]:
         """Return, by model, the number of samples that spend as many tokens as a debate.
 
-        A row that has begun keeps its number. ``measured`` uses the tokens of results if there are
-        any, else those of rehearsals.
+        A row that has begun keeps its number of samples. With ``measured``, tokens are taken from
+        results if there are any. Otherwise they are taken from rehearsals.
         """
         evaluation = self.plan.folder.evaluation()
         before = {row.name: row.settings for row in evaluation.rows} if evaluation else {}
@@ -219,7 +219,7 @@ def audit(
 
 
 def set_sample_count(entry: MatrixEntry, samples: int) -> MatrixEntry:
-    """Return a row of samples with their number set."""
+    """Return a copy of a row of samples, with ``samples`` as their number."""
     return entry.model_copy(update={"settings": {**entry.settings, "samples": samples}})
 
 
@@ -235,7 +235,7 @@ def _plan(
 
 
 def _parts(task: Task, debate: str | None) -> dict[Part, str]:
-    """Return the methods of an audit by part; the task's usual protocol fills gaps of the debate's."""
+    """Return methods by part; parts that the debate's protocol lacks come from the task's usual one."""
     usual = tasks.usual_method(task)
     if (name := debate or usual) not in tasks.methods(task) or tasks.is_baseline(name):
         debates = [method_name for method_name in tasks.methods(task) if not tasks.is_baseline(method_name)]
@@ -295,7 +295,7 @@ def _laid_out(
 
 
 def _arguing(ready_row: Ready) -> list[str]:
-    """Return the arguing roles of a row, in order, including those of debates inside it."""
+    """Return the arguing roles of a row, in order, including the roles of debates inside its method."""
     protocol = ready_row.method.protocol
     other_protocols = (
         declaration for declaration in load_protocols().values() if declaration is not protocol

@@ -30,7 +30,7 @@ LEAST = 50
 """The fewest answers for a calibration."""
 LEAST_GROUPS = 20
 """The fewest questions, or clusters of questions, for a calibration. With fewer the interval is too
-narrow: over 400 evaluations it was right for fresh questions in 92 % with 15 clusters, in 96 % with 20."""
+narrow: in 400 evaluations it held for fresh questions in 92 % with 15 clusters, and in 96 % with 20."""
 FOLDS = 10
 Measure = Callable[[Floats, Floats], float]
 """Computes a figure from confidences and outcomes (1 for true, 0 for false)."""
@@ -43,13 +43,13 @@ class AnswersWithOutcome(NamedTuple):
     true: Floats
     """1 if the answer is right (for a probability: if the claim is true), else 0."""
     groups: list[str]
-    """Answers of one group are not independent; see :attr:`Result.group`."""
+    """The group of each answer. Answers of one group are not independent; see :attr:`Result.group`."""
     probable: bool = False
     """True if the confidences are probabilities of claims."""
 
 
 class CalibrationFit(NamedTuple):
-    """The calibration of one row and one source, or the reason against it."""
+    """The calibration of one row and one source, or the reason not to save one."""
 
     row: str
     source: str
@@ -69,8 +69,8 @@ class CalibrationFit(NamedTuple):
 def calibrate(path: Path, row: str | None = None) -> list[CalibrationFit]:
     """Fit a calibration to each row and source of the evaluation in ``path``, or to one ``row``.
 
-    Raises InputError for an unknown row, if no outcome of a confidence is known, and if no row and
-    source has enough answers.
+    Raises InputError for an unknown row, if no answer has a confidence and a known outcome, and if
+    every row and source has too few answers.
     """
     folder = Folder(path)
     evaluation = folder.require_evaluation()
@@ -121,9 +121,10 @@ def by_source(results: Sequence[Result], items: dict[str, Item]) -> dict[str, An
 def fit(row: Row, source: str, answered: AnswersWithOutcome) -> CalibrationFit:
     """Fit the answers of one row and source, and measure the fit on answers that it has not seen.
 
-    A fit to all other folds calibrates each fold of the groups (cross-fitting), so before and after
-    are compared on the same answers. A paired bootstrap of whole groups gives the difference its
-    interval. The calibration is saved only if the interval for the Brier score lies below 0.
+    The groups are split into folds, and each fold is calibrated by a fit to the others
+    (cross-fitting). So figures before and after calibration are about the same answers. A paired
+    bootstrap of whole groups gives their difference an interval. The calibration is saved only if
+    the interval of the difference in Brier scores lies below 0.
     """
     n, groups = len(answered.true), len({*answered.groups})
     about = row.name, source, n, groups
@@ -154,9 +155,9 @@ def platt(confidences: Floats, true: Floats) -> tuple[float, float]:
     """Return a and b of 1 / (1 + exp(−(a · logit(confidence) + b))) by maximum likelihood.
 
     Platt 1999, "Probabilistic outputs for support vector machines". Its targets (N₊ + 1) / (N₊ + 2)
-    and 1 / (N₋ + 2), in place of 1 and 0, keep a and b finite. Newton's method halves each step
-    until it helps (Lin, Lin and Weng 2007). The score is the logit of the confidence, clipped to
-    0.01 and 0.99. If all confidences are equal, a is 0 and each becomes the share of true answers.
+    and 1 / (N₋ + 2), in place of 1 and 0, keep a and b finite. Newton's method finds a and b,
+    with each step halved until it helps (Lin, Lin and Weng 2007). Confidences are first clipped to
+    0.01 and 0.99. If all are equal, a is 0, and each is calibrated to the share of true answers.
     """
     sure = np.clip(confidences, CLIP, 1 - CLIP)
     scores, positive = np.log(sure / (1 - sure)), float(true.sum())
@@ -189,15 +190,16 @@ def platt(confidences: Floats, true: Floats) -> tuple[float, float]:
 
 
 def apply_platt_scaling(a: float, b: float, confidences: Floats) -> Floats:
-    """Return ``confidences`` calibrated by a and b."""
+    """Return ``confidences`` calibrated by the a and b of :func:`platt`."""
     sure = np.clip(confidences, CLIP, 1 - CLIP)
     return 1 / (1 + np.exp(-(a * np.log(sure / (1 - sure)) + b)))
 
 
 def cross_fitted(answered: AnswersWithOutcome) -> Floats:
-    """Return each answer's confidence, calibrated by a fit to the other folds of the groups.
+    """Return each answer's confidence, calibrated by a fit to the folds without this answer.
 
-    Groups stay whole. A fixed seed draws the folds, so the same answers get the same folds.
+    All answers of a group are in one fold. A fixed seed draws the folds, so the same answers get the
+    same folds.
     """
     groups = sorted({*answered.groups})
     chance.draws(0, "folds", len(groups)).shuffle(groups)
@@ -228,7 +230,7 @@ def measure_before_and_after(answered: AnswersWithOutcome, after: Floats) -> dic
 
 
 def difference(figure: Measure, answered: AnswersWithOutcome, after: Floats) -> CalibratedInterval:
-    """Return a figure of the calibrated confidences minus that of the original ones."""
+    """Return ``figure`` of the calibrated confidences minus ``figure`` of the original ones."""
 
     def between(before: Floats, after: Floats, true: Floats) -> float:
         return figure(after, true) - figure(before, true)
@@ -283,7 +285,7 @@ def save(path: Path, folder: Path, fitted: Sequence[CalibrationFit]) -> bool:
 
 
 def as_json(fitted: Sequence[CalibrationFit]) -> str:
-    """Return the calibration of each row and source as JSON; ``refusal`` is empty if it is saved."""
+    """Return the calibration of each row and source as JSON; ``refusal`` is empty for a saved one."""
     plain = [
         {**row_fit._asdict(), "calibration": row_fit.calibration and row_fit.calibration.model_dump()}
         for row_fit in fitted
@@ -310,7 +312,7 @@ def lines(fitted: Sequence[CalibrationFit]) -> Iterator[str]:
 
 
 def _figure(interval: CalibratedInterval, sign: str = "") -> str:
-    """Return ``0.251 [0.214, 0.290]``, with a sign for a difference."""
+    """Return value and interval, as in ``0.251 [0.214, 0.290]``; ``sign`` "+" writes every sign."""
     if interval.low is None or interval.high is None:
         return f"{interval.value:{sign}.3f}"
     return f"{interval.value:{sign}.3f} [{interval.low:{sign}.3f}, {interval.high:{sign}.3f}]"

@@ -35,12 +35,12 @@ from dialectree.system import chance
 ALPHA = 0.05
 POWER = 0.8
 SAME_BUDGET = (0.8, 1.25)
-"""Lowest and highest ratio of tokens to the debate's at which two budgets count as the same."""
+"""Lowest and highest ratio of a row's tokens to the debate's tokens at which their budgets are the same."""
 FEWEST = 6
-"""The fewest pairs for an interval. With fewer, differences of one sign may be chance (2 / 2⁵ > 5%),
-but an interval by resampling would exclude 0."""
+"""The fewest pairs for an interval. With fewer, even differences that all have one sign may be chance
+(2 / 2⁵ > 5%), but an interval by resampling would exclude 0."""
 FLIPS = 9999
-"""Random draws of signs; from 14 pairs on there are too many signs to try them all."""
+"""Random draws of signs; 14 or more pairs have too many combinations of signs to try them all."""
 
 
 # Right and wrong answers
@@ -54,7 +54,7 @@ class McNemar(NamedTuple):
     second_only: int
     neither: int
     p: float
-    """Two-sided and exact; 1 if the two differ on no question."""
+    """The two-sided, exact probability; 1 if the two methods differ on no question."""
 
     @property
     def n(self) -> int:
@@ -63,7 +63,7 @@ class McNemar(NamedTuple):
 
     @property
     def differing(self) -> int:
-        """Questions that exactly one of the two gets right."""
+        """Questions that exactly one of the two methods gets right."""
         return self.first_only + self.second_only
 
 
@@ -93,11 +93,11 @@ def _binomial(one_way: int, differing: int) -> float:
 
 
 def exact_flips(differences: Sequence[int]) -> float:
-    """Return the probability of so large a sum if each number is as likely to have the other sign.
+    """Return the probability of so large a sum if each number has either sign with equal chance.
 
-    Fisher's permutation test (1935) of the clusters' differences, two-sided, over all signs. It
-    extends the distribution of the sum by one number at a time. If all numbers are 1 or -1, it is
-    McNemar's exact test.
+    This is Fisher's permutation test (1935) of the clusters' differences, two-sided, over all
+    combinations of signs. The distribution of the sum is built up by one number at a time. If all
+    numbers are 1 or -1, the result is that of McNemar's exact test.
     """
     chances = np.ones(1)
     for size in (abs(number) for number in differences if number):
@@ -114,10 +114,11 @@ def tango(paired: McNemar, level: float = LEVEL, design: float = 1.0) -> Figure:
     """Return the first share minus the second, with the score interval of Tango (1998).
 
     Let only the first be right on b questions, and only the second on c. The interval has every
-    difference Δ with (b − c − nΔ)² ≤ z² n (2q + Δ(1 − Δ)), where q is the likeliest share of c given
-    Δ. McNemar's test, without its correction, would not reject these. So the interval stays in −1 to
-    1, and has some width even if the two differ on no question, or on every one. (Statistics in
-    Medicine 17, 891-908.) For answers in clusters the counts are divided by ``design``.
+    difference Δ with (b − c − nΔ)² ≤ z² n (2q + Δ(1 − Δ)). Here q is the likeliest share of questions
+    that only the second gets right, given Δ. McNemar's test without its correction would not reject
+    these differences. So the interval stays in −1 to 1, and has some width even if the two differ on
+    no question, or on every one. (Statistics in Medicine 17, 891-908.) For answers in clusters the
+    counts are divided by ``design``.
     """
     if paired.n == 0:
         return Figure(None, None, None, 0)
@@ -153,7 +154,7 @@ def difference(
     resamples: int = RESAMPLES,
     clusters: Clusters | None = None,
 ) -> Figure:
-    """Return the mean of the first minus the second, by paired bootstrap over the questions.
+    """Return the mean of ``first`` minus ``second``, its interval by paired bootstrap over questions.
 
     For right and wrong answers :func:`tango` is better. Below ``FEWEST`` pairs or clusters the
     figure has no interval.
@@ -170,9 +171,9 @@ def sign_flips(
 ) -> float | None:
     """Return the probability of so large a mean difference by chance; None without a pair.
 
-    Fisher's permutation test of pairs (1935), two-sided: each difference, or sum of a cluster, is as
-    likely to have the other sign. Up to 13 differences it tries all signs, beyond that ``FLIPS``
-    draws from a fixed seed.
+    Fisher's permutation test of pairs (1935), two-sided: each difference, or each cluster's sum of
+    differences, has either sign with equal chance. Up to 13 differences all combinations of signs
+    are tried, above that ``FLIPS`` draws from a fixed seed.
     """
     differences = floats(first) - floats(second)
     if clusters is not None and shared(clusters):
@@ -197,8 +198,9 @@ def sign_flips(
 def smallest_one_way(n: int, alpha: float = ALPHA) -> float | None:
     """Return the smallest detectable difference on ``n`` questions if all differences go one way.
 
-    For rows that never differed so far. The exact test needs k differing questions with 2 / 2ᵏ ≤ α;
-    at the returned d, k of n differ with ``POWER`` (Clopper and Pearson 1934). None for n below k.
+    This is for two rows that never differed so far. The exact test needs k differing questions with
+    2 / 2ᵏ ≤ α. At the returned d, at least k of n questions differ with the probability ``POWER``
+    (Clopper and Pearson 1934). None for n below k.
     """
     needed = math.ceil(math.log2(2 / alpha))
     return float(beta.ppf(POWER, needed, n - needed + 1)) if n >= needed else None
@@ -208,10 +210,10 @@ def smallest_paired(n: int, differing: float, alpha: float = ALPHA) -> float | N
     """Return the smallest detectable difference of two shares on the same ``n`` questions.
 
     ``differing``, ψ, is the share of questions, 0 to 1, that exactly one of the two gets right (both
-    discordant cells together). At the returned d, McNemar's exact test stays below ``alpha`` with
-    ``POWER``: of n questions K ~ Binomial(n, ψ) differ, and of those b ~ Binomial(K, (1 + d/ψ)/2)
-    go one way (Connor 1987, by the exact distribution). None if even the largest difference, ψ
-    itself, is too small.
+    discordant cells together). At the returned d, the p of McNemar's exact test is below ``alpha``
+    with the probability ``POWER``: of n questions K ~ Binomial(n, ψ) differ, and of those
+    b ~ Binomial(K, (1 + d/ψ)/2) go one way (Connor 1987, by the exact distribution). None if even the
+    largest difference, ψ itself, is too small.
     """
     if n < 1 or differing <= 0:
         return None
@@ -247,7 +249,7 @@ def smallest_clustered(error: float, clusters: int, alpha: float = ALPHA) -> flo
 Verdict = Literal[
     "better",
     "worse",
-    "fewer",  # fewer right answers, as it withheld some; no difference at equal coverage
+    "fewer",  # fewer right answers, as the row withheld some; no difference at equal coverage
     "alike",  # no difference can be shown
     "none",  # the tests disagree
 ]
@@ -257,7 +259,7 @@ _VERDICTS: Mapping[tuple[int, int], Verdict] = {
     (-1, 0): "fewer",
     (0, 0): "alike",
 }
-"""The verdict by the directions on all questions and at equal coverage."""
+"""The verdict by two directions: that on all questions, and that at equal coverage."""
 
 
 @dataclass(kw_only=True)
@@ -265,7 +267,8 @@ class RowComparison:
     """A comparison of a row with another row or a vote, by answers to the same questions."""
 
     kind: Literal["row", "vote", "marks", "as many"]
-    """``vote``: the vote before the row's debates. ``marks``: marks of summaries, 0 to 100."""
+    """``vote``: with the vote before the row's debates. ``marks``: by marks of summaries, 0 to 100.
+    ``as many``: at equal coverage."""
     row: str
     beside: str
     first: Sequence[float]
@@ -282,16 +285,16 @@ class RowComparison:
     withheld: int = 0
     """Questions whose answer the row withheld; they count as not right."""
     failed: int = 0
-    """Questions left out because one of the two failed for good."""
+    """Questions left out because the row or ``beside`` failed for good."""
     bounds: tuple[float, float] | None = None
     """The difference if all failed questions went against the row, and if all went for it."""
     ratio: float | None = None
-    """Tokens of ``beside`` divided by the debate's, if ``beside`` is samples of its model."""
+    """Tokens of ``beside`` divided by those of the debate, if ``beside`` is samples of the debate's model."""
     details: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Counts that only this kind of comparison has, by column heading."""
     as_many: RowComparison | None = None
     """The comparison at equal coverage: ``beside`` keeps only as many answers as the row gave. None
-    if ``beside`` gave no more than that."""
+    if ``beside`` gave no more answers than the row."""
     bonferroni: float | None = None
     """The p, corrected for all comparisons of the report."""
     holm: float | None = None
@@ -315,12 +318,12 @@ class RowComparison:
 
     @cached_property
     def ledger(self) -> McNemar:
-        """The number of questions that both, one or none of the two got right."""
+        """The numbers of questions that both, one or neither of ``first`` and ``second`` got right."""
         return mcnemar(self.first, self.second, self.clusters)
 
     @cached_property
     def difference(self) -> Figure:
-        """The first minus the second, as shares or as marks."""
+        """``first`` minus ``second``, as a difference of shares or of mean marks."""
         if self.kind == "marks":
             return difference(self.first, self.second, clusters=self.clusters)
         if not self.same_options:
@@ -336,7 +339,7 @@ class RowComparison:
 
     @property
     def shares(self) -> tuple[Proportion, Proportion]:
-        """The shares of right answers of the first and the second."""
+        """The shares of right answers of ``first`` and ``second``."""
         return tuple(  # type: ignore[return-value]
             share_of([right == 1 for right in scores], self.clusters) for scores in (self.first, self.second)
         )
@@ -363,15 +366,16 @@ class RowComparison:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict of the test on all questions and the test at equal coverage together."""
+        """The verdict from two tests together: on all questions, and at equal coverage."""
         as_many = self.as_many or self
         return _VERDICTS.get((self.direction, as_many.direction), "none")
 
     def find_detectable_difference(self, alpha: float) -> float | None:
         """Return the smallest difference that a test at ``alpha`` would probably show, 0 to 1.
 
-        It depends on how often the two differ. If they never do, all differences are assumed to go
-        one way. It is below 0 if the second is right so often that only a fall is possible.
+        This difference depends on how often ``first`` and ``second`` differ. If they never do, all
+        differences are assumed to go one way. The result is negative if both are right so often that
+        ``first`` can only get worse.
         """
         ledger, count = self.ledger, len(set(self.clusters))
         if shared(self.clusters) and (spread := error(self._differences(), self.clusters)) > 0:
@@ -389,9 +393,9 @@ class RowComparison:
 def adjust_p_values(ps: Sequence[float], method: Literal["bonferroni", "holm"]) -> list[float]:
     """Adjust the p values of several comparisons, so that one threshold applies to all.
 
-    Bonferroni: m p. Holm (1979): in rising order the k-th times (m − k + 1), never falling; at
-    least as powerful. (The function of statsmodels collects garbage in each call, which takes
-    longer than a report.)
+    Bonferroni: each p times m, their number. Holm (1979): in rising order, the k-th p times
+    (m − k + 1), never falling; it is at least as powerful. (The function of statsmodels collects
+    garbage in each call, which takes longer than a report.)
     """
     adjusted = np.array(ps, dtype=np.float64)
     m, order = len(adjusted), np.argsort(adjusted, kind="stable")

@@ -1,8 +1,8 @@
 """Measure whether confidences match outcomes, and whether surer answers are more often right.
 
-``confidences`` are probabilities, 0 to 1; ``right`` has the outcome of each. A pair is the confidence
-of a verdict and whether it is right, or P(claim) and whether the claim is true. The caller leaves out
-answers without a confidence. The order of the answers does not matter.
+``confidences`` are probabilities, 0 to 1; ``right`` has the outcome of each. With the confidence of a
+verdict goes whether the verdict is right, and with P(claim) whether the claim is true. The caller
+leaves out answers without a confidence. The order of the answers does not matter.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def ece(
     resamples: int = RESAMPLES,
     clusters: Clusters | None = None,
 ) -> Figure:
-    """Return the expected calibration error: mean |confidence − share right| over bins, by size.
+    """Return the expected calibration error: |confidence − share right|, weighted by size of bin.
 
-    0 to 1. Bins have equal width (Guo and others 2017) or, if ``adaptive``, about equal size (Nixon
-    and others 2019), with equal confidences in one bin. A finite number of answers alone raises the
+    The error is 0 to 1. Bins have equal width (Guo and others 2017) or, if ``adaptive``, about equal
+    size (Nixon and others 2019), with equal confidences in one bin. A finite number of answers alone raises the
     error above 0, and more bins raise it further.
     """
     measure = partial(_error, adaptive=adaptive, bins=bins)
@@ -70,7 +70,7 @@ def reliability(confidences: Sequence[float], right: Sequence[bool]) -> DataFram
 
 
 def gap(sure: Floats, true: Floats) -> float:
-    """Return the figure of :func:`ece` with bins of equal width."""
+    """Return the value of :func:`ece` for bins of equal width, without an interval."""
     return _error(sure, true, adaptive=False, bins=BINS)
 
 
@@ -100,7 +100,8 @@ def auc(
     """Return the probability that a true case scores higher than a false one (Mann and Whitney).
 
     This is the area under the ROC curve: ties count half, and 0.5 is chance. True and false cases are
-    resampled separately, clusters as a whole. The figure lacks a value if all are true or all are false.
+    resampled separately, unless cases share clusters: then whole clusters are resampled. The figure
+    has no value if all cases are true or all are false.
     """
     sure, came_true = floats(scores), floats(true)
     high, low = sure[came_true == 1], sure[came_true == 0]
@@ -127,10 +128,10 @@ def risk_coverage(
 ) -> tuple[DataFrame, float | None]:
     """Return risk against coverage (El-Yaniv and Wiener 2010) and the area under the curve.
 
-    Each point of the curve takes the answers of at least this ``confidence``. ``coverage`` is their
-    share of the ``question_count`` questions, answered or withheld; ``risk`` is the share of wrong
-    answers among them. The area is the mean risk over all numbers of answers given; for equally
-    confident answers it takes the mean over their possible orders.
+    Each point of the curve is for the answers with at least its ``confidence``. ``coverage`` is the
+    share of these answers among the ``question_count`` questions, answered or withheld. ``risk`` is
+    the share of wrong answers among these answers. The area is the mean risk over all numbers of
+    answers given; for equally confident answers it takes the mean over their possible orders.
     """
     sure, came_true = floats(confidences), floats(right)
     points: list[tuple[float, float, float]] = []
@@ -160,7 +161,7 @@ def risk_area(sure: Floats, true: Floats) -> float:
 
 
 def f1(predicted: Sequence[bool], true: Sequence[bool]) -> float | None:
-    """Return 2 hits / (predicted true + is true), 0 to 1; None if neither has a true entry."""
+    """Return F1, 2 hits / (predicted true + is true), 0 to 1; None if both have no true entry."""
     either = sum(predicted) + sum(true)
     hits = sum(p and t for p, t in zip(predicted, true, strict=True))
     return 2 * hits / either if either else None

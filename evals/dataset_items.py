@@ -30,7 +30,7 @@ from dialectree.protocols.protocol import Task as Task
 
 
 class Frozen(BaseModel):
-    """Base of these models: it forbids unknown fields and changes."""
+    """Base of this module's frozen models: it forbids unknown fields and changes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -163,7 +163,7 @@ def _text(value: object) -> str | None:
 
 
 def _texts(value: object) -> list[str]:
-    """Return several texts: a JSON list, or one cell with ``;`` between them.
+    """Return the texts of a JSON list, or of one cell with ``;`` between the texts.
 
     Empty texts at the end are left out: some questions have fewer options than others.
     """
@@ -186,7 +186,7 @@ def _list(value: object) -> list[object]:
 
 
 class InlineDocument(Frozen):
-    """The text of a document, in place of its file."""
+    """A document that is given by its text, not by its file."""
 
     name: Annotated[str, Field(min_length=1)]
     text: str
@@ -225,7 +225,7 @@ class Columns(BaseModel):
     body_b: Text = None
 
     def item(self, number: int, sources: Sequence[DatasetSource] = ()) -> Item:
-        """Return the item; without an id it gets ``number``, which counts rows from 1.
+        """Return the item; an item without an id gets ``number``, which counts rows from 1.
 
         ``sources`` are the row's documents, after reading.
         """
@@ -254,9 +254,9 @@ class Columns(BaseModel):
         )
 
     def gold_place(self) -> int | None:
-        """Return the place of the right option if ``gold`` is a number, and no option equals it.
+        """Return the place of the right option if ``gold`` is a number that equals no option.
 
-        A column of numbers with empty cells holds floats, so 1.0 is a place as well.
+        1.0 is a place as well, because a column of numbers with empty cells may hold floats.
         """
         number = re.fullmatch(r"(\d{1,2})(\.0)?", self.gold or "")
         if number is None or match_text(number[0], self._map_letters_to_options()):
@@ -264,7 +264,7 @@ class Columns(BaseModel):
         return int(number[1])
 
     def _letter(self) -> str | None:
-        """Return the right option's letter; ValueError if two options match its text."""
+        """Return the right option's letter; ValueError unless ``gold`` fits exactly one option."""
         if self.gold is None:
             return None
         if (place := self.gold_place()) is not None:
@@ -290,7 +290,7 @@ _LISTS = ("options", "true", "false", "sources", "evidence")
 
 @dataclass(frozen=True)
 class DatasetRow:
-    """One row of a file, with its line."""
+    """One row of a file, with its line number."""
 
     path: Path
     line: int
@@ -319,7 +319,7 @@ def read_text(path: Path) -> tuple[str, str]:
 
 
 def rows(path: Path, text: str) -> list[DatasetRow]:
-    """Return the rows of a file, by the suffix of its name; InputError for a file without rows."""
+    """Read the rows of a file as its suffix says; InputError for a file without rows."""
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         raise InputError(f"{path}: a data set is a file that ends in {', '.join(_SUFFIXES)}")
@@ -348,7 +348,7 @@ def _objects(path: Path, text: str) -> Iterator[DatasetRow]:
 
 
 def cells(path: Path, text: str, delimiter: str) -> Iterator[DatasetRow]:
-    """Yield the rows of a table; the first row names the columns. Quoted cells may have breaks."""
+    """Yield the rows of a table; the first row names the columns. Quoted cells may have line breaks."""
     csv.field_size_limit(_LONGEST_CELL)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     names: list[str] = []

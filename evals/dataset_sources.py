@@ -13,11 +13,12 @@ from dialectree.evidence.documents import read_given
 class SourceReader:
     """Reads sources; a source that many rows name is read once.
 
-    ``notices`` has files below a folder that could not be read, and parts of files that are missing.
+    ``notices`` has a line for each file of a folder that could not be read, and for each part that is
+    missing from a file.
     """
 
     def __init__(self, folder: Path, reader: object = None) -> None:
-        """Read paths relative to ``folder``; a user's ``reader`` replaces ours."""
+        """Read paths relative to ``folder``; a user's ``reader`` replaces the default one."""
         self._reader = reader
         self.notices: list[str] = []
         self._folder = folder

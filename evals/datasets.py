@@ -58,13 +58,13 @@ class LoadedDataset(NamedTuple):
 
     @property
     def items_sha256(self) -> str:
-        """Digest of the items: with other columns a file gives other items."""
+        """Digest of the items; the same file gives other items with other ``--columns``."""
         lines = (item.model_dump_json(exclude_defaults=True) + "\n" for item in self.items)
         return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def catalogue() -> dict[str, Dataset]:
-    """Return the data sets by name: the public ones, and those of protocols."""
+    """Return the data sets by name: the public ones, and those that protocols declare."""
     declared = [declaration.evaluation for declaration in load_protocols().values() if declaration.evaluation]
     protocol_datasets = [dataset for evaluation in declared for dataset in evaluation.datasets]
     return {dataset.name: dataset for dataset in (*public(), *protocol_datasets)}
@@ -86,11 +86,11 @@ def load(
 
     Args:
         name_or_path: The name, or the file.
-        data: A file to read instead of downloading: the published one, or one in documented form.
+        data: A file to read instead of downloading: the published file, or one in documented form.
         mapped: The map of columns; see :mod:`dialectree.evals.dataset_items`.
-        cluster: The column whose equal values mark items that belong together.
+        cluster: The column in which equal values mark items that belong together.
         datasets_by_name: The data sets by name.
-        reader: A reader of the questions' documents that replaces ours.
+        reader: A user's reader of the questions' documents; None: the default one.
     """
     name = str(name_or_path)
     datasets_by_name = catalogue() if datasets_by_name is None else datasets_by_name
@@ -246,8 +246,8 @@ def _wrong(error: Exception) -> str:
 def describe_repeats(items: Sequence[Item], of: str) -> str | None:
     """Return a text with the number of items that repeat an earlier question, or None.
 
-    Ids, letter case and blanks do not matter. An example with 4 rows in ``of``: ``3 of 4 rows repeat
-    another's claim, 1 of them with another right answer``.
+    Ids, letter case and blanks do not matter. If ``of`` is "4 rows", an example is ``3 of 4 rows
+    repeat another's claim, 1 of them with another right answer``.
     """
     question_keys = set[Hashable]()
     first: dict[Hashable, frozenset[str]] = {}

@@ -24,13 +24,13 @@ from dialectree.running.recorded_settings import speakers
 ITEMS = 3
 """Questions of each row to rehearse."""
 Part = tuple[int, Sequence[Size]]
-"""The number of debates of one kind, and the sizes of the rehearsed debates."""
+"""The number of debates that a row or a vote needs, and the sizes of those rehearsed."""
 
 
 async def estimate(folder: Folder, plan: Plan) -> Estimate | None:
-    """Estimate the questions without a result, and their votes; None if all have a result.
+    """Estimate the questions without a result, and their votes; None if all questions have a result.
 
-    The estimate leaves out the calls of the judge that scores, since it reads answers.
+    The estimate leaves out the calls of the judge that scores, since that judge reads answers.
     """
     done = {
         (result.row, result.item)
@@ -88,7 +88,7 @@ def inputs(
 
 
 def _total(parts: Sequence[Part], amount: Callable[[Size], float]) -> Span:
-    """Return the estimated total, plus or minus two standard errors."""
+    """Return the estimated total of ``amount``, plus or minus two standard errors."""
     lower_bound = mean = upper_bound = variance = 0.0
     for debates, sizes in parts:
         amounts = [amount(size) for size in sizes]

@@ -36,14 +36,14 @@ _OPTIONS = EvaluationOptions.model_fields
 
 
 def _by_name(message: str) -> str:
-    """Return ``message`` with option names for flags: ``retry_failed`` for ``--retry-failed``."""
+    """Replace flags in ``message`` by option names, such as ``--retry-failed`` by ``retry_failed``."""
     flags = {f"--{name.replace('_', '-')}": name for name in _OPTIONS}
     return re.sub(r"(?<![\w-])--[a-z-]+", lambda match: flags.get(match[0], match[0]), message)
 
 
 @contextmanager
 def _naming_options() -> Iterator[None]:
-    """Write option names for flags in the message of an error raised inside the block."""
+    """Replace flags by option names in the message of an error from inside the block."""
     try:
         yield
     except DialectreeError as error:
@@ -60,7 +60,7 @@ def evaluate(
 ) -> EvaluationResults:
     """Ask every item by every method and return the results, as ``dialectree eval`` does.
 
-    After an interruption the same call goes on. It also writes a report into the folder.
+    After an interruption, the same call goes on. A report is written into the evaluation's folder.
 
     Args:
         dataset: A name from ``dialectree eval list``, a file, a list of rows, or a DataFrame. A row
@@ -129,7 +129,7 @@ def _prepare_plan(dataset: str | Path | Rows, values: Mapping[str, Any]) -> Plan
 
 
 def _write_rows(rows: Any, out: str | Path | None) -> tuple[Path, Path]:
-    """Write rows into the evaluation's folder, named by their digest; return file and folder."""
+    """Write rows to a file named by their digest, in the evaluation's folder; return file and folder."""
     if hasattr(rows, "to_dict"):
         rows = [_without_empty(record) for record in rows.to_dict("records")]
     lines = (
@@ -146,7 +146,7 @@ def _write_rows(rows: Any, out: str | Path | None) -> tuple[Path, Path]:
 
 
 def _make_sources_absolute(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with absolute paths of sources, since its file goes into another folder."""
+    """Return a row with absolute paths of sources, since the row's file goes into another folder."""
     sources = row.get("sources")
     if sources is None or (isinstance(sources, str) and sources.lstrip().startswith("[")):
         return dict(row)
@@ -190,8 +190,8 @@ class EvaluationResults:
     def accuracies(self) -> dict[str, Proportion]:
         """The share of right answers of each row, with its 95 % interval.
 
-        It counts the answers with a readable judgement, as in the report. Empty if summaries are
-        marked instead.
+        The share is among answers with a readable judgement, as in the report. Empty for pairs of
+        papers: their summaries have marks instead.
         """
         if self._study.task == "compare":
             return {}

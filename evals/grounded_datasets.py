@@ -23,7 +23,7 @@ def as_it_is(row: Fields) -> Fields:
 
 
 def scifact(text: str, folder: Path) -> Iterator[Fields]:
-    """Yield the claims of claims_dev.jsonl, with the abstracts that they cite from corpus.jsonl."""
+    """Yield the claims of claims_dev.jsonl, with the abstracts in corpus.jsonl that they cite."""
     corpus = {str(paper["doc_id"]): paper for paper in _objects((folder / "corpus.jsonl").read_text())}
     for row in _objects(text):
         evidence: Mapping[str, list[Fields]] = row.get("evidence", {})
@@ -41,7 +41,7 @@ def scifact(text: str, folder: Path) -> Iterator[Fields]:
 
 
 def fever(text: str, folder: Path) -> Iterator[Fields]:
-    """Yield claims of FEVER; pages.jsonl has the lines of wiki-pages that their evidence names."""
+    """Yield claims of FEVER; pages.jsonl has the lines of wiki-pages that the claims' evidence names."""
     pages = {
         wiki_page["id"]: wiki_page for wiki_page in _objects((folder / "pages.jsonl").read_text("utf-8"))
     }
@@ -57,7 +57,7 @@ def fever(text: str, folder: Path) -> Iterator[Fields]:
 
 
 def qasper(text: str, folder: Path) -> Iterator[Fields]:
-    """Yield the questions of qasper-dev-v0.3.json, each about a paper; some have no answer."""
+    """Yield the questions of qasper-dev-v0.3.json, each about a paper; some questions have no answer."""
     for id, paper in json.loads(text).items():
         parts = [[f"## {section['section_name']}", *section["paragraphs"]] for section in paper["full_text"]]
         body = [paper["abstract"], *(text for part in parts for text in part)]

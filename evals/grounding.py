@@ -14,9 +14,9 @@ from dialectree.protocols.protocol import CHECKER
 from dialectree.records import RunRecord, Turn
 
 FALSE, NOWHERE = "false quotation", "no source says so"
-"""Words of the program's notes on a quotation that its speaker did not read, or no source has."""
+"""Words in notes by the program: on every false quotation, and on one that no source contains."""
 SHORTEST = 12
-"""The fewest characters for a part of a gold passage to count as the passage."""
+"""The fewest characters of a sentence for it to count as the gold passage that contains it."""
 
 
 def grounding(record: RunRecord, item: Item) -> Grounding | None:
@@ -53,7 +53,7 @@ def _marks(turn: Turn) -> Iterator[tuple[str, str]]:
 
 
 def _texts(turns: Iterable[Turn]) -> dict[str, tuple[int, int]]:
-    """Count texts with a point, and all texts, by role and phase."""
+    """Count by role and phase the texts that point to evidence, and all texts."""
     turns_by_phase: dict[str, list[Turn]] = {}
     for turn in turns:
         if turn.role != CHECKER:
@@ -73,7 +73,7 @@ def _entries(fields: Mapping[str, Any]) -> int:
 
 
 def _sentences(record: RunRecord) -> dict[str, str]:
-    """Return the words of retrieved sentences, by id."""
+    """Return the words of each retrieved sentence, by the sentence's id."""
     return {
         f"{segment.id}.{number}": plain(segment.text[start:end])
         for segment in record.tree.segments.values()

@@ -71,9 +71,10 @@ def sums(values: Sequence[float], clusters: Clusters) -> Floats:
 def design(values: Sequence[float], clusters: Clusters | None, level: float = LEVEL) -> float:
     """Return the divisor of n that makes an interval for independent answers wide enough.
 
-    The design effect (Kish 1965): the variance of the mean by the clusters' sums, divided by that
-    of as many independent answers, times (t / z)² for the number of clusters (Korn and Graubard
-    1998). At least 1. If all values are equal, each cluster counts as one answer. 1 without clusters.
+    This is the design effect (Kish 1965): the variance of the mean by the clusters' sums, divided by
+    the variance for as many independent answers, times (t / z)² for the number of clusters (Korn and
+    Graubard 1998). The divisor is at least 1, and 1 without clusters. If all values are equal, each
+    cluster counts as one answer.
     """
     if clusters is None or not shared(clusters):
         return 1.0
@@ -128,11 +129,11 @@ def bootstrap_interval(
 ) -> Figure:
     """Return ``measure(*columns)`` with its percentile interval (Efron and Tibshirani 1993).
 
-    ``together`` resamples questions across the columns; otherwise each column is resampled by
-    itself. With ``clusters``, whole clusters are drawn. Below two rows, and if all
-    draws give the same figure, low and high are None: equal rows do not show the spread of others.
-    The interval always contains the figure, because resampling adds noise, and noise can only raise
-    some figures, such as ECE.
+    With ``together``, each draw takes the same questions from all columns; otherwise each column is
+    resampled by itself. With ``clusters``, whole clusters are drawn. Low and high are None below two
+    rows, and if all draws give the same figure: equal rows do not show the spread of other rows.
+    Noise from resampling can only raise some figures, such as ECE. So the interval is widened where
+    it would not contain the figure.
     """
     n = len(columns[0]) if together else sum(map(len, columns))
     if n == 0:
@@ -161,7 +162,7 @@ def bootstrap_interval(
 def _by_cluster(
     columns: Sequence[Floats], measure: Callable[..., float], clusters: Clusters
 ) -> tuple[list[Floats], Callable[..., float]]:
-    """Return the clusters' numbers as the rows to draw, and the measure over their members."""
+    """Return a column of cluster numbers to draw from, and the measure over drawn clusters' members."""
     places: dict[Hashable, list[int]] = {}
     for place, cluster in enumerate(clusters):
         places.setdefault(cluster, []).append(place)
@@ -179,7 +180,8 @@ def kappa(first: Sequence[float], second: Sequence[float], scale: Sequence[float
 
     1 is full agreement, 0 agreement by chance. With a ``scale`` of equal steps a disagreement has the
     weight of its squared distance (Cohen 1968). Value, low and high are None if a rater gave only one
-    mark; low and high also if the error is 0, as in full agreement, which predicts no other answers.
+    mark. Low and high are also None if the standard error is 0, as in full agreement: other answers
+    may vary.
     Raises ValueError for sequences of different length, or a mark that is not on the scale.
     """
     n = len(first)

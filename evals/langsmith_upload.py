@@ -1,6 +1,6 @@
 """Upload an evaluation to LangSmith: the data set, and an experiment for each row, with scores.
 
-Only ``--langsmith`` does this. Every id is derived from its content, so a second upload finds the
+Only ``--langsmith`` uploads. Every id is derived from its content, so a second upload finds the
 entries of the first.
 """
 
@@ -31,16 +31,16 @@ BATCH = 200
 SIDE_BY_SIDE = 8
 """Results to send concurrently."""
 _INFO: dict[str, Any] = {"instance_flags": {"dataset_examples_multipart_enabled": False}}
-"""Without this the client would first ask the server for it."""
+"""Properties of the server; without these the client would first ask the server for them."""
 
 
 def upload(evaluation: EvaluationFile, results: Iterable[Result], items: Sequence[Item], project: str) -> str:
     """Send the items as a data set, and every row's results as an experiment named ``project``.
 
     Return one line on the upload. With several rows an experiment is named after project and row.
-    Key and address come from LangSmith's environment variables. Raises InputError if they are
-    refused, or if an experiment of that name belongs to another evaluation; Unreachable if no
-    server answers.
+    Key and address come from LangSmith's environment variables. Raises InputError if
+    the key is missing, if LangSmith refuses the upload, or if an experiment of that name belongs to
+    another evaluation; Unreachable if no server answers.
     """
     if not items:
         raise InputError("--langsmith: the folder has no items, only results")
@@ -188,7 +188,7 @@ def _example_id(evaluation: EvaluationFile, item: Item) -> UUID:
 
 
 def _run_id(experiment: str, result: Result, start: datetime) -> UUID:
-    """Return an id of version 7, which begins with the time; a digest of the name is the rest."""
+    """Return a UUID of version 7: the time, followed by a digest of the run's name."""
     name = f"{experiment}\x1f{result.row}\x1f{result.item}\x1f{result.ended}"
     random = int.from_bytes(sha256(name.encode()).digest()[:10], "big")
     milliseconds = int(start.timestamp() * 1000) & (1 << 48) - 1

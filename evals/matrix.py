@@ -5,7 +5,7 @@ A file lists rows, and blocks of axes; each block gives the product of its axes:
     title: Tree-Structured Debate, table 1
     settings: {depth_profile: adaptive}       # of every row
     models: {leaf_judge: "openai:small"}      # of every row, by role; `model` is for all roles
-    # "openai:small", or the name of a role that lends its model by default: debater_a
+    # in place of "openai:small": a role, such as debater_a, that lends its model by default
     rows:
       - {name: short trees, method: tsd, settings: {max_depth: 1}}
     axes:
@@ -13,7 +13,7 @@ A file lists rows, and blocks of axes; each block gives the product of its axes:
         models: {maverick: "openai:llama-4-maverick", scout: {model: "openai:llama-4-scout"}}
         settings: {max_nodes: [12, 85]}
 
-The name of such a row is what distinguishes it: ``tsd, max_nodes=12, scout``.
+A row of axes is named after what distinguishes it from other rows: ``tsd, max_nodes=12, scout``.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Matrix(BaseModel):
 
     title: str = ""
     missing: list[str] = []
-    """Parts of a paper's table that this one lacks, and details that the paper leaves open."""
+    """Parts of a paper's table that this matrix lacks, and details that the paper leaves open."""
     settings: Settings = {}
     models: Models = {}
     rows: list[MatrixEntry] = []
@@ -148,7 +148,7 @@ def list_packaged_matrices() -> dict[str, Path]:
 
 
 def read_matrix(name_or_path: str | Path) -> Matrix:
-    """Read a file, or the matrix of a protocol; ``rows`` of the result has all rows, also of axes.
+    """Read a file, or the matrix of a protocol; ``rows`` of the result has all rows, also those of axes.
 
     Raises InputError with a line for each fault of the file.
     """
@@ -182,7 +182,7 @@ def labels(settings: Mapping[str, JsonValue]) -> list[str]:
 
 
 def over(nearer: Mapping[str, str], farther: Mapping[str, str]) -> dict[str, str]:
-    """Merge both; ``nearer`` wins, and a family in it also wins over its roles in ``farther``."""
+    """Merge models by role; ``nearer`` wins, also if it names a family and ``farther`` a role of it."""
     remaining_specs = {role: spec for role, spec in farther.items() if families().get(role) not in nearer}
     return {**remaining_specs, **nearer}
 
@@ -195,7 +195,7 @@ def _select_usable_settings(name: str, settings: Mapping[str, JsonValue]) -> Set
 
 
 def of_methods(names: Sequence[str], settings: Mapping[str, JsonValue]) -> Matrix:
-    """Return a row for each method; names include settings, so other settings give other rows."""
+    """Return a matrix with a row for each method; names of rows include the settings that were set."""
     if unknown := [name for name in names if name not in methods()]:
         method_names = ", ".join(methods())
         raise InputError(f"--methods {unknown[0]}: there is no such method; known: {method_names}")

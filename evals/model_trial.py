@@ -1,8 +1,8 @@
 """Measure how well a model debates, with at most 30 calls.
 
 In each case the model is asked for the turn of one speaker, or of an attacker and its scorer. The
-turns before it are given, and all other speakers stay silent. The graphs are those of the protocols,
-so the model reads the prompts of a real debate.
+turns before that turn are given, and all other speakers stay silent. The graphs are those of the
+protocols, so the model reads the prompts of a real debate.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from dialectree.text import format_list
 MOST_CALLS = 30
 """Calls of a trial, repairs included."""
 ReportProgress = Callable[[str, int, int], None]
-"""Gets the skill that is measured, the number of its cases that are done, and their total."""
+"""Gets the skill that is measured, the number of the skill's cases that are done, and their total."""
 
 
 class TrialRun(Run):
@@ -47,7 +47,7 @@ class TrialRun(Run):
         self.asked, self.repaired = set[str](), set[str]()
         """Roles that were asked, and roles that were asked again because of a faulty reply."""
         self.spoken: dict[str, Mapping[str, Any]] = {}
-        """The data of the ``spoke`` event of the first turn, by role."""
+        """The data of the ``spoke`` event of each role's first turn, by role."""
         self.log = lambda call, texts: self.calls.append(call)
         self.hear = self._hear
 
@@ -89,7 +89,7 @@ class Trial:
     """The reason why the trial ended before its last case; else empty."""
 
     def context(self, chosen: Method, settings: Mapping[str, Any]) -> ProtocolSettings:
-        """Return the settings of a debate by ``chosen`` in which only the model speaks."""
+        """Return the settings of a debate by the method ``chosen`` in which only the tried model speaks."""
         alone = {"roles": {}, "cache": False, "replay": False}
         context = build_settings(chosen.protocol.settings, **{**self.settings, **settings, **alone})
         call_limit = min(context.max_calls or MOST_CALLS, MOST_CALLS)
@@ -220,10 +220,10 @@ _FALSE = r"(?:is|are)\s+(?:wrong|false|incorrect)"
 def disagrees(claim: str, first: Sequence[str], other_camp: Sequence[str]) -> bool:
     """Return whether ``claim`` is for another camp than the first speaker's.
 
-    It is if it denies the first camp ("not in the refrigerator", "a dog is not", "rather than a
-    dog"), or if it names the other camp before the first one. A few words identify a camp. The rule
-    does not understand text: it misses a third answer in other words ("Melbourne"), and takes "some
-    say it is a cat" for disagreement.
+    A claim is for another camp if it denies the first one ("not in the refrigerator", "a dog is not",
+    "rather than a dog"), or if it names the other camp before the first one. A few words identify a
+    camp. The rule does not understand text: it misses a third answer in other words ("Melbourne"),
+    and takes "some say it is a cat" for disagreement.
 
     Args:
         claim: the second speaker's claim.

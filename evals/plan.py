@@ -1,4 +1,4 @@
-"""Plan an evaluation: choose its items and rows, and check them against its folder."""
+"""Plan an evaluation: choose its items and rows, and check that they fit its folder's results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from dialectree.system import chance, clock
 CONTROLS = 50
 """The most questions with controls: answers of known score that test the judge."""
 AHEAD = 2.5
-"""Questions under way per slot: while one writes its record, the call of another waits."""
+"""Questions under way per slot: while one question writes its record, another has a call ready."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def load_questions(
 
 
 def judge_settings(judge: Any, scores: Sequence[str], settings: Mapping[str, Any]) -> ProtocolSettings | None:
-    """Return the settings of the judge, without budgets, or None if no score needs one."""
+    """Return the settings of the judge, without budgets, or None if no score needs a judge."""
     if not scores:
         if judge:
             raise InputError("--judge: no score of this data set needs a judge")
@@ -169,8 +169,9 @@ def task_of(loaded: LoadedDataset) -> Task:
 def draw_sample(items: Sequence[Item], count: int, seed: int) -> list[Item]:
     """Draw ``count`` items in proportion to categories and right answers; keep their order.
 
-    The items of a stratum get places spread evenly over 0 to 1, in a random order and from a random
-    start. The items with the lowest places are taken. A larger sample contains a smaller one.
+    Items of equal category and right answer form a stratum. The items of a stratum get places spread
+    evenly over 0 to 1, in a random order and from a random start. The items with the lowest places
+    are taken. A larger sample contains a smaller one.
     """
     strata: dict[tuple[object, ...], list[Item]] = {}
     for item in items:
@@ -199,8 +200,8 @@ def repeat_items(items: Sequence[Item], repeats: int) -> list[Item]:
 def choose_items(items: Sequence[Item], options: EvaluationOptions, seed: int) -> list[Item]:
     """Return the items that the options choose, each with its repeats.
 
-    They are the first ``limit`` items, or ``sample`` drawn ones. A shard i/n takes every n-th of
-    these, from the i-th on.
+    The choice is the first ``limit`` items, or ``sample`` drawn items. A shard i/n takes every n-th
+    of the chosen items, from the i-th on.
     """
     sample = options.sample
     chosen = [*items[: options.limit]] if sample is None else draw_sample(items, sample, seed)
@@ -214,9 +215,9 @@ def choose_items(items: Sequence[Item], options: EvaluationOptions, seed: int) -
 
 
 def controls(plan: Plan) -> frozenset[Done]:
-    """Draw the questions of the first row on which the judge is tested with known answers.
+    """Draw questions of the first row for a test of the judge, by answers whose score is known.
 
-    Questions of earlier tests are left out, unless they are asked again.
+    Questions that already had this test are left out, unless they are asked again.
     """
     candidates = [item for item in plan.items if not item.repeat and plan.judge]
     control_items = [item for item in candidates if answer_scoring.controls(plan.evaluation.scorers, item)]
@@ -272,7 +273,7 @@ def _require_same(where: Path, before: EvaluationFile, now: EvaluationFile) -> N
 
 
 def _list_fixed_values(evaluation: EvaluationFile) -> dict[str, object]:
-    """Return the values that a folder fixes; a model's address may change."""
+    """Return the values that must stay the same within a folder; a model's address may change."""
     data, judge = evaluation.data, evaluation.judge
     items = "--columns that give items of sha256"
     return {

@@ -1,6 +1,6 @@
 """Draw the plots of a report: accuracy, summaries, cost, calibration and risk.
 
-Matplotlib draws without a screen. The same results give the same bytes, and text stays text.
+Matplotlib draws without a screen. The same results give the same bytes. In SVG, text stays text.
 Colour-blind readers can tell the colours apart, and marks also differ in shape. Inside a page the
 colours are the page's variables, so a plot is readable on a dark background, too.
 """
@@ -66,7 +66,7 @@ STYLE: Any = {
     "legend.frameon": False,
 }
 WIDE = 4.6
-"""Inches; a plot is read on a phone, too."""
+"""The width of a plot in inches, small enough for a phone."""
 READABLE = 0.9
 """The smallest scale of a plot on a page; letters are then about 8 pixels."""
 DASHED: Any = {"color": SOFT, "linewidth": 1, "linestyle": (0, (4, 3))}
@@ -296,9 +296,9 @@ def _front(analysis: Analysis) -> Plot | None:
 
 
 def rules_plot(rules: Sequence[tuple[str, float, Proportion, bool]], *, recommended: bool) -> Plot:
-    """Return the accuracy of rules by their tokens.
+    """Return a plot of the accuracy of rules, which say what to debate, by their tokens.
 
-    ``rules`` have a name, tokens per question, an accuracy, and True for the recommended one.
+    Each rule has a name, tokens per question, an accuracy, and True if it is the recommended one.
     """
     title = "Accuracy by tokens"
     plot = _draw_points(

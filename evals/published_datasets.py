@@ -36,7 +36,7 @@ def truthfulqa(row: Fields) -> Fields:
 
 
 def truthfulqa_binary(row: Fields) -> Fields:
-    """Return the same question with two options; ``binary_order`` AB shows the right one as A."""
+    """Return a question of TruthfulQA with two options; if ``binary_order`` is AB, A is right."""
     order = row["binary_order"]
     if order not in ("AB", "BA"):
         raise ValueError(f"'binary_order' is AB or BA, not {order!r}")
@@ -84,8 +84,8 @@ _LISTED = ("Correct Answers", "Incorrect Answers")
 def truthfulqa_rows(rows: Iterable[Fields]) -> Iterator[Fields]:
     """Yield rows of TruthfulQA.csv in the documented form. Ids are places in the file.
 
-    The order of the two options is part of the documented form: one draw per row from Python's
-    generator with seed 7, repeated here.
+    The documented form has an order for the two options of each row. It was drawn once per row by
+    Python's generator with seed 7, and the draws are repeated here.
     """
     order = random.Random(7)
     for place, row in enumerate(rows):
@@ -120,7 +120,7 @@ def truthfulqa_file(text: str) -> Iterator[Fields]:
 
 
 def truthfulqa_claims_file(text: str) -> Iterator[Fields]:
-    """Yield two rows for each question of TruthfulQA.csv: its best and its tempting answer."""
+    """Yield two rows for each question of TruthfulQA.csv: one with its best answer, one with a wrong one."""
     for row in truthfulqa_file(text):
         same = {name: row[name] for name in ("question", "category")}
         for end, label in (("", True), ("_incorrect", False)):
@@ -137,7 +137,7 @@ _ASKED = re.compile(
 
 
 def openbookqa_file(text: str) -> Iterator[Fields]:
-    """Yield the rows of LLM-Adapters' test.json, parsed from instructions. Ids are places."""
+    """Yield the rows of LLM-Adapters' test.json, parsed from instructions. Ids are places in the file."""
     for place, row in enumerate(json.loads(text)):
         match = _ASKED.fullmatch(row["instruction"])
         if match is None:

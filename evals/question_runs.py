@@ -1,4 +1,4 @@
-"""Ask one question by one row: its run, the vote before it, and its scores.
+"""Ask one question by one row: take the vote, make the run, and score the answer.
 
 The run's folder is named after row and item, so a question finds its run again. A run that ended is
 read, and an interrupted run goes on from its journal. ``--retry-failed`` reopens a run that lost a
@@ -53,7 +53,7 @@ class QuestionResult(NamedTuple):
 
     result: Result
     refused: InputError | None = None
-    """The endpoint's refusal of this request, if any. It may refuse all others, too."""
+    """The endpoint's refusal of this request, if any. The endpoint may refuse all others, too."""
 
 
 class Engine(Protocol):
@@ -82,7 +82,7 @@ class Asker:
     controls: Collection[Done] = ()
     """Questions with controls: answers of known score that test the judge."""
     retry: bool = False
-    """True to ask parts that failed for good once more, and answer others from the journal."""
+    """True to ask once more for parts that failed for good; the journal answers the other parts."""
     watch: Watch | None = None
     """Gets the events of all runs."""
 
@@ -194,7 +194,7 @@ class Asker:
     def _begin(
         self, name: str, row: Ready, method: Method, context: ProtocolSettings, item: Item
     ) -> RunHandle:
-        """Return the existing run, or a new one."""
+        """Return the existing run of ``item``, or a new one."""
         path = self.runs / name
         folder = RunFolder(path)
         if self.retry:
@@ -224,7 +224,7 @@ class _NotTaken(InputError):
 
 
 def _count(result: Result, runs: Sequence[Path]) -> None:
-    """Count the judge's usage, cached replies and lost calls from the journals of all runs."""
+    """Count the judge's usage, cached replies and lost calls from the journals of the question's runs."""
     calls = [call for run in runs for call in RunFolder(run).calls()]
     judging, controlling = (
         [call for run in runs for call in RunFolder(run / part).calls()] for part in JUDGING
@@ -239,7 +239,7 @@ def _count(result: Result, runs: Sequence[Path]) -> None:
 
 
 def reopen(path: Path) -> None:
-    """Reopen the run in ``path``, and its judge's calls, where a part failed."""
+    """Reopen the run in ``path`` if a part of it failed, and failed calls of the judge that scores."""
     run = RunFolder(path)
     if (path / "run.json").is_file():
         record = run.record()
@@ -252,7 +252,7 @@ def reopen(path: Path) -> None:
 
 
 def void_failed(folder: RunFolder, parts: Collection[tuple[str, str, str]] = ()) -> bool:
-    """Void failed calls and the calls of ``parts``; return whether there are any.
+    """Void failed calls and the calls of ``parts``; return whether any call was voided.
 
     A part is a node, a role and a speaker.
     """

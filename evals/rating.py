@@ -1,7 +1,7 @@
 """Make sheets on which people rate answers without knowing the method.
 
 A sheet has answers in an order that a seed fixes, under random codes. ``rating-key.json`` maps codes
-to answers; it is read only when the marks come back.
+to answers; this key is read only when the marks come back.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ KEY, SHEET, TABLE = "rating-key.json", "rating-sheet.html", "rating-sheet.csv"
 COLUMNS: tuple[str, ...] = (*("code", "question", "known", "answer", "part", "sentence", "allowed", "mark"),)
 """The columns of a sheet as CSV, which has a line for each mark."""
 UNNAMED = re.compile(r"(rating-sheet|ratings)([ -]?\(?\d+\)?)?")
-"""File names of sheets by the program, the page's export or a browser."""
+"""File names that the program, the page's export or a browser gives to sheets: they name no rater."""
 LIMIT = 50
 """The default number of answers on a sheet."""
 
@@ -83,7 +83,7 @@ def list_allowed_marks(part: str) -> tuple[str, ...]:
 
 
 class SheetAnswer(NamedTuple):
-    """One answer on the sheet, without its method."""
+    """One answer on the sheet, without the name of its method."""
 
     code: str
     asked: str
@@ -248,10 +248,10 @@ def _scores(marks: Mapping[str, str]) -> Iterator[AnswerScore]:
 
 
 def keep(folder: Path, rated: Sequence[RatingLine], by_name: bool = True) -> Path:
-    """Write a rater's scores next to the judge's; new scores replace the rater's earlier ones.
+    """Write a rater's scores into the evaluation's folder, in place of the rater's earlier scores.
 
     Raises InputError if the file has scores of another rater whose name gives the same file name,
-    or if the user gave no name (``by_name``) and the file has other marks.
+    or if the user gave no name (``by_name`` is false) and the file has other marks.
     """
     rater = rated[0].rater
     path = folder / f"ratings-{file_name(rater)}.jsonl"

@@ -40,7 +40,7 @@ RESTARTS = 5
 
 @dataclass
 class SharedBudget(Budget):
-    """A worker's access to the budget of all workers, an actor that is asked before each call."""
+    """A worker's access to the budget of all workers: the worker asks its actor before each call."""
 
     actor: Any = None
 
@@ -68,10 +68,10 @@ class Worker:
 
 @dataclass
 class RayEngine:
-    """The workers, seen from the process that drives them."""
+    """An engine that hands each question to a worker."""
 
     workers: Mapping[str, Any]
-    """Workers by item: the rows of an item share calls, so one cache answers them."""
+    """The worker of each item: all rows of an item have the same one, whose cache has their shared calls."""
     count: int
     budget: Any
     spending: Spending
@@ -91,7 +91,7 @@ class RayEngine:
 
 
 def require_named_addresses(contexts: Iterable[ProtocolSettings]) -> None:
-    """Raise SettingsError for an address that no person named, since workers send it the key."""
+    """Raise SettingsError for an address that no person named: workers would send the key to it."""
     for context in contexts:
         for speaker in context.models():
             resolve(speaker, context)
@@ -103,7 +103,8 @@ def require_named_addresses(contexts: Iterable[ProtocolSettings]) -> None:
 async def ray_engine(asker: Asker, plan: Plan, spending: Spending) -> AsyncIterator[Engine]:
     """Yield an engine in the cluster at RAY_ADDRESS, or in a temporary cluster on this machine.
 
-    There are as many workers as CPUs, but no more than slots. Workers share slots and pace.
+    There are as many workers as CPUs, but no more than slots for requests. The workers divide the
+    slots and the pace.
     """
     if find_spec("ray") is None:
         raise InputError("--engine ray: Ray is not installed: pip install 'dialectree[ray]'")

@@ -1,7 +1,7 @@
 """Score the answers of an evaluation again by other judges, without debating.
 
-Each judge has its own journal of calls in each run's folder, so that no call is paid twice. Its
-scores go to ``ratings-JUDGE.jsonl``, next to the ratings of people.
+Each judge has its own journal of calls in each run's folder, so that no call is paid twice. The
+judge's scores go to ``ratings-JUDGE.jsonl``, next to the ratings of people.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from dialectree.report.progress import show
 from dialectree.system.loop import finish_all
 
 AT_ONCE = 64
-"""Answers that a judge scores at once; its own limits decide the number of calls."""
+"""Answers that a judge scores at once; the limits of the judge's model decide the number of calls."""
 JOURNALS = "rejudging"
 """The subfolder of a run's folder with the journals of judges that were asked later."""
 
@@ -43,7 +43,7 @@ class AnswerToScore(NamedTuple):
     result: Result
     item: Item
     answer: str
-    """The text without the program's marks; empty if the debate withheld it."""
+    """The text without the program's marks; empty if the debate withheld its answer."""
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Rescoring:
     folder: Folder
     scorers: Sequence[str]
     judges: Mapping[str, ProtocolSettings]
-    """Settings by model, without its address."""
+    """The settings of each judge, by its model without an address."""
     answers: Sequence[AnswerToScore]
     spending: Spending
     """The budget that all judges share, and the spending so far."""
@@ -123,7 +123,8 @@ def _answer(result: Result) -> str:
 async def conduct(rescoring: Rescoring, *, progress: bool | None = False) -> list[Path]:
     """Ask the judges for every score and return the files of their scores, one for each judge.
 
-    Raises the error that ended it early; the same call goes on, and asks failed calls once more.
+    Raises the error that ended the scoring early. The same call goes on, and asks failed calls once
+    more.
     """
     with rescoring.folder.hold_lock():
         async with show(lambda: str(rescoring), progress):
@@ -131,7 +132,7 @@ async def conduct(rescoring: Rescoring, *, progress: bool | None = False) -> lis
 
 
 async def _by_one(rescoring: Rescoring, judge: str) -> Path:
-    """Score all answers by one judge; raise the first error after all have ended."""
+    """Score all answers by one judge; raise the first error after all answers have ended."""
     context, slots = rescoring.judges[judge], asyncio.Semaphore(AT_ONCE)
     by_chance = at_chance(resolve(context.model, context))
     scored: list[RatingLine] = []

@@ -1,4 +1,4 @@
-"""Define the files of an evaluation: its plan, and a line for every question and method.
+"""Define the files of an evaluation: its plan, and its results, one for every question and row.
 
 An evaluation's folder holds ``evaluation.json``, ``results.jsonl``, ``runs/`` with a folder for
 every debate, and the report.
@@ -16,7 +16,7 @@ from dialectree.records import Usage, Verdict
 
 SCHEMA: Final = "dialectree.evaluation/1"
 PAGE = "report.html"
-"""The page in a run's folder."""
+"""The name of the page in the folder of a run or an evaluation."""
 JUDGING = ("judging", "controls")
 """Subfolders of a run's folder with the journals of the scoring judge's calls."""
 
@@ -36,7 +36,7 @@ def strip_address(spec: str) -> str:
 
 
 class ResultModel(BaseModel):
-    """Base of these models: it forbids unknown fields."""
+    """Base of this module's models: it forbids unknown fields."""
 
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
 
@@ -160,14 +160,14 @@ class Sides(ResultModel):
     gold_position: Literal["first", "second"] | None = None
     """The place of the right answer in the order that the judge read."""
     flipped: bool | None = None
-    """True if the judge ruled otherwise in the other order; None if it was asked once."""
+    """True if the judge ruled otherwise when it read the sides in the other order; None if asked once."""
 
 
 class Grounding(ResultModel):
     """Counts of how a debate used its sources."""
 
     texts: dict[str, tuple[int, int]] = {}
-    """By role and phase: the number of texts with a point, and of all texts."""
+    """By role and phase: the number of texts that point to evidence, and of all texts."""
     marked: int = 0
     """Points that the checker marked."""
     borne_out: int = 0
@@ -243,7 +243,7 @@ class Result(ResultModel):
     grounding: Grounding | None = None
     """None without sources."""
     rulings: dict[str, str | None] = {}
-    """The label that each judge of a jury named, by its number; None for no ruling."""
+    """The label that each judge of a jury named, by the judge's number; None for no ruling."""
     seconds: float = 0.0
     """Wall time of the question."""
     ended: str
@@ -266,7 +266,7 @@ class Result(ResultModel):
 
 Outcome = Literal["right", "wrong", "unanswered", "unparsed", "failed", "unscored"]
 RIGHT_OR_WRONG = ("truthful", "choice", "claim_label")
-"""Scorers that say right or wrong; the first that a row has measures it."""
+"""Scorers that say right or wrong. The first of these that a row has decides what counts as right."""
 
 
 def score_of(result: Result, key: str | None) -> AnswerScore | None:

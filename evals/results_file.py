@@ -1,7 +1,7 @@
 """Read and write an evaluation's folder: its plan, its items, and a line for each result.
 
-``evaluation.json`` and ``items.jsonl`` are replaced as a whole. ``results.jsonl`` grows by lines. If
-a crash tears a line, it is dropped when the evaluation goes on. For a question that was asked again
+``evaluation.json`` and ``items.jsonl`` are replaced as a whole. ``results.jsonl`` grows by lines. A
+line that a crash tore is dropped when the evaluation goes on. For a question that was asked again
 the last line counts; earlier lines are removed at the end of the command.
 """
 
@@ -113,14 +113,14 @@ class Results:
         self.done[result.row, result.item] = result
 
     def ask_again(self, questions: Iterable[Done]) -> None:
-        """Count the incomplete ``questions`` as not done; their lines stay until the end."""
+        """Count the incomplete ``questions`` as not done; their lines stay until the command ends."""
         for question in questions:
             if question in self.done and self.done[question].incomplete:
                 del self.done[question]
 
 
 def replace_file(path: Path, data: str | bytes, then: str) -> None:
-    """Replace a file atomically; ``then`` says in errors what to do once a full disk has room."""
+    """Replace a file atomically; an error for a full disk says with ``then`` what to do afterwards."""
     data = data.encode() if isinstance(data, str) else data
     draft = path.with_name(f".{path.name}.draft")
     with files(path, then):
