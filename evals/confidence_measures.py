@@ -43,8 +43,8 @@ def ece(
     """Return the expected calibration error: |confidence − share right|, weighted by size of bin.
 
     The error is 0 to 1. Bins have equal width (Guo and others 2017) or, if ``adaptive``, about equal
-    size (Nixon and others 2019), with equal confidences in one bin. A finite number of answers alone raises the
-    error above 0, and more bins raise it further.
+    size (Nixon and others 2019), with equal confidences in one bin. A finite number of answers alone
+    raises the error above 0, and more bins raise it further.
     """
     measure = partial(_error, adaptive=adaptive, bins=bins)
     columns = floats(confidences), floats(right)

@@ -120,7 +120,7 @@ class Results:
 
 
 def replace_file(path: Path, data: str | bytes, then: str) -> None:
-    """Replace a file atomically; an error for a full disk says with ``then`` what to do afterwards."""
+    """Replace a file atomically; ``then`` is the advice for after the user has freed space."""
     data = data.encode() if isinstance(data, str) else data
     draft = path.with_name(f".{path.name}.draft")
     with files(path, then):

@@ -1,10 +1,11 @@
-"""Find below which agreement of votes a debate pays, from votes and debates of the same questions.
+"""Find, from votes and debates on the same questions, below which agreement of votes a debate pays.
 
 A rule debates the questions on which the most frequent answer has less than a given share of the
-votes, and takes the vote's answer on the others. No model is called. The rule is picked by
-cross-fitting: nine tenths of the questions choose it, and its answers to the last tenth are compared
-with the vote, for each tenth. So a rule is not recommended for its luck on the questions that chose
-it. Intervals are widened for the number of rules (Bonferroni), so they are valid for the picked one.
+votes, and takes the vote's answer on the others. No model is called. The choice of a rule is tested
+by cross-fitting: for each tenth of the questions the other nine tenths choose a rule, and its answers
+to this tenth are compared with the vote. So a rule is not recommended for its luck on the questions
+that chose it. Intervals are widened for the number of rules (Bonferroni), so they are valid for the
+picked rule.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from dialectree.system import chance
 
 FOLDS = 10
 WORTH = 0.05
-"""The smallest gain in right answers, 0 to 1, worth a debate; "do not debate" rules out this gain."""
+"""The smallest gain in right answers, 0 to 1, worth a debate; advice never to debate rules it out."""
 Call = Literal["everything", "below", "never", "unknown"]
 """The advice: debate everything, debate below a share of the votes, never debate, or no advice."""
 
@@ -73,7 +74,7 @@ class Sample:
         return (NEVER, *sorted(floors)[1:], ALWAYS)
 
     def part(self, mask: NDArray[np.bool_]) -> Sample:
-        """Return some of the questions."""
+        """Return the sample of the questions in ``mask``."""
         return Sample(
             self.shares[mask],
             self.votes[mask],
@@ -88,7 +89,7 @@ class Sample:
         return (self.shares < at).astype(np.float64)
 
     def answers(self, at: float) -> Floats:
-        """Return 1 for each right answer of the rule that debates below ``at``, else 0."""
+        """Return 1 for each right answer of the rule that debates below the share ``at``, else 0."""
         return np.where(self.shares < at, self.debates, self.votes)
 
     def spent(self, at: float) -> Floats:
@@ -99,11 +100,11 @@ class Sample:
 
 
 def pick(sample: Sample, rules: Sequence[float]) -> tuple[float, bool]:
-    """Return the rule among ``rules`` that a sample supports, and whether it is shown to gain.
+    """Return the rule among ``rules`` that a sample supports, and whether it is shown to beat the vote.
 
     Candidates are the rules shown to be better than the vote, and not shown to be worse than the most
     accurate rule. The candidate with the fewest tokens wins; without candidates, the most accurate
-    rule that debates. "Shown" means by McNemar's exact test, or that of the clusters' sums, at 0.05.
+    rule that debates. "Shown" means at 0.05, by McNemar's exact test or the test of clusters' sums.
     """
     answers = {at: sample.answers(at) for at in rules if at != NEVER}
     tokens = {at: float(sample.spent(at).mean()) for at in answers}
@@ -145,17 +146,17 @@ class Routing:
 
     @cached_property
     def level(self) -> float:
-        """The level of the intervals, so that those of all rules hold together with 95 %."""
+        """The level of each interval, such that the intervals of all rules hold together with 95 %."""
         return 1 - (1 - LEVEL) / len(self.sample.rules)
 
     @cached_property
     def picked(self) -> tuple[float, bool]:
-        """The rule that is picked on all questions, and whether they show a gain."""
+        """The rule that is picked on all questions, and whether these show that the rule beats the vote."""
         return pick(self.sample, self.sample.rules)
 
     @cached_property
     def folds(self) -> Floats:
-        """The number of the part that each question is in, from 0; a cluster stays together."""
+        """The number of each question's fold, from 0; questions of one cluster are in one fold."""
         groups = {*self.sample.clusters}
         shuffled_groups = sorted(groups, key=lambda group: (chance.seed(self.seed, "fold", group), group))
         place = {group: n % FOLDS for n, group in enumerate(shuffled_groups)}
@@ -163,7 +164,7 @@ class Routing:
 
     @cached_property
     def rule_of(self) -> Floats:
-        """The rule for each question: picked on the questions of the other parts."""
+        """The rule for each question, picked on the questions of the other folds."""
         rules = np.zeros(self.sample.n)
         for fold in np.unique(self.folds) if len({*self.sample.clusters}) > 1 else ():
             rules[self.folds == fold] = pick(self.sample.part(self.folds != fold), self.sample.rules)[0]
@@ -171,12 +172,12 @@ class Routing:
 
     @cached_property
     def held_out(self) -> Floats:
-        """1 for each right answer of the rules that were picked without the question, else 0."""
+        """For each question, 1 if the rule that was picked without this question is right, else 0."""
         return np.where(self.sample.shares < self.rule_of, self.sample.debates, self.sample.votes)
 
     @cached_property
     def gain(self) -> McNemar:
-        """The right answers on held-out questions, compared with those of the vote."""
+        """The right answers of :attr:`held_out`, compared with the right answers of the vote."""
         return _run_mcnemar(self.sample, self.held_out, self.sample.votes)
 
     @cached_property
@@ -184,8 +185,8 @@ class Routing:
         """The recommendation.
 
         Debates are recommended only if the picked rule is better than the vote on held-out answers,
-        by the exact test at 0.05. ``never`` is recommended only if with 95 % (one-sided) every rule
-        gains less than ``WORTH``.
+        by the exact test at 0.05. ``never`` is recommended only if every rule gains less than
+        ``WORTH``, with 95 % (one-sided).
         """
         at, proven = self.picked
         if len({*self.sample.clusters}) < FEWEST:
@@ -207,7 +208,7 @@ class Routing:
         return max(1.0 if limit is None else limit for limit in limits)
 
     def less(self, at: float, other_at: float, level: float | None = None) -> Figure:
-        """Return the share of right answers of one rule minus that of another one, -1 to 1."""
+        """Return the share of right answers of the rule ``at`` minus that of ``other_at``, -1 to 1."""
         level = self.level if level is None else level
         first, second = self.sample.answers(at), self.sample.answers(other_at)
         if at == other_at:
@@ -239,7 +240,7 @@ class Routing:
     def accuracy(self) -> Figure:
         """The share of right answers of the recommended rule, measured on held-out questions.
 
-        The interval is valid for every rule.
+        The interval is valid for whichever rule is recommended.
         """
         share = self._share(self.sample.answers(self.at))
         return _around(self._measured, share.low, share.high, self.sample.n)
@@ -258,7 +259,7 @@ class Routing:
         return float(fixed.get(self.at, self.held_out).mean())
 
     def tokens(self, at: float) -> Figure:
-        """Return a rule's tokens divided by those of debating everything, with its interval."""
+        """Return a rule's tokens divided by those of debating everything, and an interval of this ratio."""
         return bootstrap_interval(
             lambda rule_tokens, all_of_them: float(rule_tokens.sum() / all_of_them.sum()),
             [self.sample.spent(at), self.sample.spent(ALWAYS)],
@@ -268,12 +269,12 @@ class Routing:
 
     @cached_property
     def needed(self) -> int:
-        """The approximate number of such questions that would decide, to two digits.
+        """The approximate number of questions like these that advice needs, to two digits.
 
-        With so many, a difference h is shown with a power of 0.8 (Connor 1987, by the normal
+        With n questions, a difference h is shown with a power of 0.8 (Connor 1987, by the normal
         distribution): n = ((z₀.₉₇₅ √ψ + z₀.₈ √(ψ − h²)) / h)². ψ is the share of held-out questions
-        that only one of rule and vote gets right. h is the larger of the gain on these questions
-        and its distance to ``WORTH``. For clusters n is multiplied by the design effect.
+        that only one of rule and vote gets right. h is the gain on these questions or, if that is
+        larger, ``WORTH`` minus this gain. For clusters n is multiplied by the design effect.
         """
         less = self.held_out - self.sample.votes
         gain = float(less.mean())
@@ -287,7 +288,7 @@ class Routing:
 
 
 def _around(value: float, low: float | None, high: float | None, n: int) -> Figure:
-    """Return a figure whose interval contains ``value``."""
+    """Return ``value`` with the interval ``low`` to ``high``, widened if ``value`` is outside."""
     if low is None or high is None:
         return Figure(value, None, None, n)
     return Figure(value, min(value, low), max(value, high), n)

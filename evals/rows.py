@@ -30,13 +30,13 @@ class Ready:
     row: Row
     method: Method
     context: ProtocolSettings
-    """Settings without budgets, which all questions of the evaluation share."""
+    """Settings without budgets, since all questions of the evaluation share the budgets."""
     slots: int
     """Requests that the row's models take at once."""
     demonstration: bool
 
     def of_repeat(self, repeat: int) -> Ready:
-        """Return the row with the seed of a repeat; the first one has the evaluation's seed."""
+        """Return the row with the seed of a repeat; repeat 0 has the evaluation's seed."""
         if not repeat:
             return self
         seed = chance.seed(self.context.seed, "repeat", repeat)
@@ -118,7 +118,7 @@ def _ready(entry: MatrixEntry, task: Task, flags: Mapping[str, Any], where: str,
 
 
 def _require_read(flags: Mapping[str, Any], methods: Mapping[str, Method]) -> None:
-    """Raise InputError for a named setting that none of the methods reads."""
+    """Raise InputError for a setting on the command line that none of the methods reads."""
     protocol_settings = frozenset[str]().union(
         *(protocol.own_settings() for protocol in load_protocols().values())
     )
@@ -142,10 +142,11 @@ def _require_own(entry: MatrixEntry, method: Method, place: str) -> None:
 
 
 def _context(entry: MatrixEntry, method: Method, flags: Mapping[str, Any]) -> ProtocolSettings:
-    """Return the settings of a row; they override the command line's.
+    """Return the settings of a row; a row's own settings override the command line's.
 
-    A row's model may name another role. That role then lends its model, unless the command line
-    gives one. Only models of roles that speak or lend are kept.
+    A row may give a role the name of another role in place of a model. The other role then lends
+    its model, unless the command line gives the first role a model. Only models of roles that speak
+    or lend are kept.
     """
     lenders = {role: entry.models.get(role, "") for role in method.own_roles()}
     all_roles, of_family = {*list_roles()}, families()
@@ -172,7 +173,7 @@ def _context(entry: MatrixEntry, method: Method, flags: Mapping[str, Any]) -> Pr
 def require_input(rows: Iterable[Ready], items: Sequence[Item]) -> None:
     """Raise InputError if a row takes none of the items, or lacks a gold answer that it needs.
 
-    If a row takes only some of the items, the others fail as questions.
+    If a row takes only some of the items, the questions of the other items fail.
     """
     without = next((item.id for item in items if item.reference.gold is None), None)
     for row in rows:

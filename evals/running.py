@@ -1,7 +1,7 @@
-"""Run an evaluation: ask every item by every row, and pay for each once.
+"""Run an evaluation: ask every item by every row, and pay for each question once.
 
 Questions run concurrently in one event loop, enough of them to keep all slots for requests in use.
-The result of each is a line of ``results.jsonl``. An interrupted question goes on from its journal.
+Each result is a line of ``results.jsonl``. An interrupted question goes on from its journal.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dialectree.system import clock
 from dialectree.system.loop import finish_all
 
 REFUSED = 20
-"""Refused questions of a row, with none answered, after which the others are not tried."""
+"""Refused questions of a row without an answered one, after which no other question is tried."""
 
 Watch = Callable[[Standing], None]
 Question = tuple[Ready, Item]
@@ -132,12 +132,12 @@ async def ask_all(
     """Ask the questions, ``at_once`` concurrently; raise the first error that ends them early.
 
     After such an error no question or call begins, and those under way finish. The rows of one item
-    run one after another, so that the reply cache answers the calls that they share, and an
-    interrupted evaluation has whole pairs. Two rows of one item run concurrently only when no other
-    item is left.
+    run one after another, so that the reply cache answers the calls that they share. So after
+    an interruption most items have results of all rows. Two rows of one item run concurrently only
+    when no other item is left.
 
-    A refused question is failed only if other questions of its row are answered. ``answered`` has
-    the rows with an answered question.
+    A refused question counts as failed only if other questions of its row are answered.
+    ``answered`` has the rows with an answered question.
     """
     queue, under_way = [*todo], Counter[str]()
     refused: dict[str, list[QuestionResult]] = {}

@@ -72,7 +72,8 @@ def informative(item: Item, verdict: Verdict) -> AnswerScore:
     """Score 0 if the whole answer declines to answer, else 1.
 
     Refusals count as truthful, so a method that always declines is perfectly truthful. This score
-    reveals it, roughly: it knows the usual English phrases, in answers of one sentence.
+    reveals such a method. The score is rough: it knows the usual English phrases, in answers of one
+    sentence.
     """
     answer = (verdict.answer or "").strip()
     if not answer:
@@ -125,7 +126,7 @@ Reply = TypeVar("Reply", bound=BaseModel)
 
 
 async def _word(ask: Ask, name: str, kind: type[Word], **values: object) -> tuple[Word | None, str]:
-    """Return the parsed word and the reply; None and the reply for another word."""
+    """Return the parsed word and the reply; None and the reply if the word is not allowed."""
     prompt, reply = prompts.load(name), ""
     for attempt in range(ATTEMPTS):
         reply = await ask(Words(prompt, *prompt.render({**values, "again": attempt > 0})))
@@ -203,12 +204,12 @@ async def factuality(ask: Ask, item: Item, answer: str) -> AnswerScore:
 
 
 async def breadth(ask: Ask, item: Item, answer: str) -> AnswerScore:
-    """Grade how much of both papers a summary covers, from 0 to 4, as 0 to 100."""
+    """Grade how much of both papers a summary covers: 0 to 4, which gives a score of 0 to 100."""
     return await _score_by_rubric("breadth", ask, item, answer)
 
 
 async def contextualisation(ask: Ask, item: Item, answer: str) -> AnswerScore:
-    """Grade how well a summary sets the papers in context, from 0 to 4, as 0 to 100."""
+    """Grade how well a summary sets the papers in context: 0 to 4, which gives a score of 0 to 100."""
     return await _score_by_rubric("contextualisation", ask, item, answer)
 
 
@@ -254,10 +255,10 @@ class ControlAnswer(NamedTuple):
 def controls(scorer: str, item: Item) -> list[ControlAnswer]:
     """Return answers that test the judge of a scorer; most scorers have none.
 
-    For a question they are the best right and the most tempting wrong reference; for two papers, a
-    sentence that they support and one that they do not. A judge that always says TRUE passes every
-    first answer and no second one. :func:`remove_control_references` returns the item that the judge
-    reads.
+    For a question the answers are the best right and the most tempting wrong reference; for two
+    papers, a sentence that the papers support and one that they do not. A judge that always says TRUE
+    rules right on every first answer and on no second one. :func:`remove_control_references` returns
+    the item that the judge reads.
     """
     if scorer == "factuality":
         first, second = (paper.title for paper in item.inputs.papers)
@@ -276,7 +277,7 @@ def controls(scorer: str, item: Item) -> list[ControlAnswer]:
 
 
 def remove_control_references(item: Item) -> Item | None:
-    """Return a question for the judge, without the references that are its controls.
+    """Return the item for the judge to read, without the references that serve as controls.
 
     None unless a right and a wrong reference are left: a judge needs both.
     """

@@ -1,4 +1,4 @@
-"""Routes for the evaluations of a folder: the list of them, and the report of each."""
+"""Serve the evaluations of folders over HTTP: a list of evaluations, and the report of each."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ def place(folders: Mapping[str, Path], name: str) -> Path:
 
 
 def routes(evaluations: Callable[[], Mapping[str, Path]], report_of: Callable[[str], str]) -> list[Route]:
-    """Return routes that list the evaluations, looked up at each request.
+    """Return the routes of the list of evaluations, and of a redirect to each report.
 
-    ``report_of`` returns the address of the report of an evaluation, by its name.
+    ``evaluations`` is called at each request. ``report_of`` returns the address of an evaluation's
+    report by the evaluation's name.
     """
 
     async def list_evaluations(request: Request) -> Response:
@@ -101,12 +102,12 @@ def report_routes(folder: Callable[[Scope], Path]) -> list[Route]:
 
 
 async def _to_run(request: Request) -> Response:
-    """Redirect from a cell of a report to the run on the page."""
+    """Redirect a link in a report to the page that shows the run."""
     return RedirectResponse(f"../../page/?{urlencode({'run': request.path_params['run_id']})}")
 
 
 def _make_list_entry(name: str, folder: Folder) -> dict[str, Any]:
-    """Return the list entry of an evaluation; the reason if it cannot be read."""
+    """Return the list entry of an evaluation, with the reason if the evaluation cannot be read."""
     try:
         return _summary(name, folder)
     except (DialectreeError, OSError, ValueError, LookupError) as error:

@@ -71,9 +71,9 @@ class Standing:
     done: int = 0
     """Results of this command."""
     failing: list[Done] = field(default_factory=list[Done])
-    """Questions of this command that failed, including earlier results."""
+    """Questions of this command that failed, now or in an earlier command."""
     degraded: int = 0
-    """Questions with an answer although a part failed, including earlier results."""
+    """Questions with an answer although a part failed, now or in an earlier command."""
     incomplete: int = 0
     """Questions that ``--retry-failed`` asks again: they failed, or lost a call."""
     cached: int = 0
@@ -98,7 +98,7 @@ class Standing:
 
     @property
     def ended(self) -> str:
-        """The failed and degraded questions, as in ``2 failed, 1 degraded``."""
+        """The numbers of failed and degraded questions, as in ``2 failed, 1 degraded``."""
         return f"{self.failed} failed" + f", {self.degraded} degraded" * bool(self.degraded)
 
     def __str__(self) -> str:

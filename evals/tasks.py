@@ -24,10 +24,10 @@ class Scoring:
     """The words and scores of the items of one task."""
 
     items: str
-    """The items, in messages and in the head of a report."""
+    """The word for the items, in messages and in the head of a report."""
     singular: str = "question"
     many: str | None = None
-    """One item, and several items if that is not ``singular`` with an s."""
+    """The word for one item, and the word for several items if it is not ``singular`` with an s."""
     asks: str
     """The parts that are equal if one item repeats another."""
     computed: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class Scoring:
     right: str | None = None
     """The score for right or wrong."""
     references: tuple[str, ...] = ()
-    """References for ``right``, which needs one of them."""
+    """The references that the score ``right`` can use; it needs one of them."""
 
 
 TASKS: Mapping[Task, Scoring] = {
@@ -156,7 +156,7 @@ def arguers(method: Method, models: Mapping[str, str]) -> set[str]:
 
 
 def debates() -> list[str]:
-    """Return the methods that a vote can precede; others do not debate, or compare papers."""
+    """Return the methods that a vote can precede; other methods hold no debate, or compare papers."""
     return [name for evaluation in evaluations() for name in evaluation.voters]
 
 
@@ -188,7 +188,7 @@ def remove_program_marks(method: Method, answer: str) -> str:
 
 
 def sides(record: RunRecord, gold: str | None, method: Method) -> Sides | None:
-    """Return the position of the gold answer, or None if the protocol does not declare it."""
+    """Return the position of the gold answer in a debate, or None if the protocol declares none."""
     path = require_declared_evaluation(method).sides
     where = load(path)(record, gold) if path else None
     return None if where is None else Sides(**where)

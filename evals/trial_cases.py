@@ -18,11 +18,11 @@ attacker's argument attacks."""
 
 
 class GivenTurn(BaseModel, frozen=True):
-    """A turn that is given: its place and the fields of its reply."""
+    """A turn that the model is not asked for: its place and the fields of its reply."""
 
     phase: str
     speaker: str = ""
-    """Empty for the first speaker, with any name."""
+    """The name of the speaker; empty if any name fits."""
     fields: dict[str, str]
 
     def is_at(self, turn: Turn) -> bool:
@@ -76,7 +76,7 @@ class CaseFile(BaseModel, frozen=True):
     cases: list[Case]
 
     def asks(self, turn: Turn) -> bool:
-        """Return whether the model is asked for ``turn``, in its first round."""
+        """Return whether the model is asked for ``turn``; only turns of the first round are."""
         return self.asked.get(turn.role) == turn.phase and turn.round <= 1
 
     def find_method(self) -> Method:
@@ -85,7 +85,7 @@ class CaseFile(BaseModel, frozen=True):
 
 
 def load_files() -> list[CaseFile]:
-    """Return the cases of dialectree's own protocols; judges rule in both orders."""
+    """Return the cases of dialectree's own protocols; cases for a judge are there in both orders."""
     files: list[CaseFile] = []
     for name, declared in load_protocols().items():
         path = declared.file(FILE) if declared.ours else None

@@ -40,13 +40,13 @@ class TrialResult(BaseModel, frozen=True):
     fits: Share
     """Turns with a usable reply that fits the schema."""
     repaired: Share
-    """Fitting turns for which the model was asked again."""
+    """Turns with a fitting reply for which the model was asked more than once."""
     failed: Share
     """Turns without a fitting reply, even on the last try."""
     disagree: Share
     """Second speakers who disagree, see ``model_trial.disagrees``."""
     copied: Share
-    """Second turns that repeat the first speaker's words, with or without another try."""
+    """Second turns that repeat the first speaker's words, in the final reply."""
     attacks: Share
     """Attackers whose argument attacks, as the model itself rates it."""
     first_chosen: Share
@@ -57,10 +57,10 @@ class TrialResult(BaseModel, frozen=True):
     seconds_median: float | None
     """Median seconds of a call; None without calls."""
     prompt_tokens: int
-    """The median of a call, like ``completion_tokens``."""
+    """The median number for a call, as for ``completion_tokens``."""
     completion_tokens: int
     minutes: dict[str, float]
-    """Estimated minutes of a debate by protocol, at the speed of these calls."""
+    """Estimated minutes of a debate by protocol, at the speed of the trial's calls."""
     remarks: list[str]
     """A sentence on each figure that is bad or beyond chance."""
 

@@ -49,9 +49,9 @@ class VotedDebates:
         return self.method.protocol.early is not None
 
     def debate(self) -> tuple[Method, dict[str, JsonValue], dict[str, str]]:
-        """Return the method that debates, the settings that were set, and its models by role.
+        """Return the method that debates, the settings that were set for it, and its models by role.
 
-        Raises InputError if another protocol debates inside, and its runs do not name it.
+        Raises InputError if another protocol debates inside this one, and no run names it.
         """
         models = {role: strip_address(spec) for role, spec in self.row.models.items()}
         if not self.inside:
@@ -79,7 +79,7 @@ def read(path: Path, name: str | None = None) -> VotedDebates:
     """Return the votes and debates of the row ``name``, or of the only row that voted first.
 
     Raises InputError, with the command to run, for an unknown row, for a row that skipped debates,
-    and for votes that cannot agree or disagree.
+    and for a single vote on a question, since agreement needs two.
     """
     folder = Folder(path)
     evaluation = folder.require_evaluation()

@@ -1,7 +1,7 @@
-"""Take a vote of direct answers before a debate: the answers of its model without debating.
+"""Take a vote before a debate: direct answers by the model of the debate, without debating.
 
-Only this comparison shows whether a debate corrects or spoils answers. The votes are separate runs,
-which the debate does not read. A protocol that begins with a vote has the vote in its own run.
+Only a comparison with the vote shows whether a debate corrects or spoils answers. The votes are
+separate runs, which the debate does not read. A protocol that begins with a vote has the vote in its own run.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def answers(records: Sequence[RunRecord], count: int) -> list[str | None]:
 
 
 def verdict(records: Sequence[RunRecord], seed: int, item: str) -> Verdict | None:
-    """Return the most frequent direct answer; the seed decides a tie."""
+    """Return a verdict for the most frequent direct answer; the seed decides a tie."""
     if len(records) == 1:
         return records[0].verdict
     counts = Counter(record.verdict.label for record in records if record.verdict and record.verdict.label)
@@ -112,7 +112,7 @@ def usage_of(runs: Sequence[RunHandle]) -> Usage:
 def find_vote_in_debate(
     row: Ready, item: Item, record: RunRecord, calls: Sequence[Call]
 ) -> tuple[Vote, Verdict | None] | None:
-    """Return the vote with which a debate began, and its verdict; None without a vote.
+    """Return the vote with which a debate began, and the vote's verdict; None without a vote.
 
     The answers are in the order of the speakers, None for a speaker that failed. Texts are compared
     after normalising; the seed decides a tie.
