@@ -40,11 +40,11 @@ def ece(
     resamples: int = RESAMPLES,
     clusters: Clusters | None = None,
 ) -> Figure:
-    """Return the expected calibration error: |confidence − share right|, weighted by size of bin.
+    """Return the expected calibration error: the mean of |confidence − share right| over bins.
 
-    The error is 0 to 1. Bins have equal width (Guo and others 2017) or, if ``adaptive``, about equal
-    size (Nixon and others 2019), with equal confidences in one bin. A finite number of answers alone
-    raises the error above 0, and more bins raise it further.
+    The error is 0 to 1, and bins count by their size. They have equal width (Guo and others 2017) or,
+    if ``adaptive``, about equal size (Nixon and others 2019), with equal confidences in one bin. A
+    finite number of answers alone raises the error above 0, and more bins raise it further.
     """
     measure = partial(_error, adaptive=adaptive, bins=bins)
     columns = floats(confidences), floats(right)
