@@ -34,8 +34,8 @@ async def debate(
     models and limits of this debate, and its own settings from ``inner``. The declaration of this
     debate's protocol has to name the inner protocol (``Protocol.inner``).
 
-    Its step should do nothing else: when the inner debate stops for a person, the step later runs
-    again from its start. Use ``Flow.fan`` for several debates side by side.
+    A step that calls this function should do nothing else: when the inner debate stops for a person,
+    the step later runs again from its start. Use ``Flow.fan`` for several debates side by side.
 
     Example:
         >>> verdict = await debate(runtime, "art", node="0.1", claim="Water boils at 100 degrees.")
@@ -49,8 +49,8 @@ async def debate(
         input_fields: the declared input of the other protocol.
 
     Raises InputError for input that the other protocol cannot debate, and ValueError for a node
-    outside this debate, for an undeclared protocol, and for a protocol with a role and phase of
-    this debate, whose turns at ``node`` would be mixed up.
+    outside this debate, for an undeclared protocol, and for a protocol that has a role and phase
+    in common with this debate: the turns of both at ``node`` would be mixed up.
     """
     here, outer = inside.get(), settings(runtime)
     if not here.holds(node):
@@ -105,7 +105,7 @@ async def debate(
 
 
 async def open_part(runtime: Runtime[Any], id: str, text: str, *, kind: str = "leaf") -> None:
-    """Open a part of this debate: a node of the tree below an open node, as its id says.
+    """Open a part of this debate, as a new node of the tree; its id says below which open node it lies.
 
     Args:
         runtime: the runtime that LangGraph gives the step.

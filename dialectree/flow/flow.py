@@ -112,7 +112,7 @@ class Flow:
 
         ``queries`` is pure: it takes the state, and the ``settings`` if it has that parameter, and
         returns texts to search for. The step also searches for what speakers asked for. Without
-        ``queries`` it provides the sentences behind the verdicts on the children. The settings of
+        ``queries`` the step provides the sentences behind the verdicts on the children. The settings of
         the flow have to derive from :class:`GroundedSettings`. A debate without sources skips it.
         """
         self._require_sources(f"evidence {name}")
@@ -149,12 +149,12 @@ class Flow:
         When its call fails for good, the record says so, and the debate goes on with the update
         ``on_failure``. If the role is ``required``, the next way leads to the step that ends the
         flow unresolved. When a person dropped the reply, the update is ``on_drop``, by default
-        ``on_failure``. When a ruling contradicts itself, it is ``on_contradiction``.
+        ``on_failure``. When a ruling contradicts itself, the update is ``on_contradiction``.
 
         In a debate with sources, ``evidence`` says how the role uses them. A role that ``cites``
         reads the retrieved segments, and points at sentences for its reply, or for each item of its
         list ``of``. A role that reads only what was ``cited``, or the whole ``pool``, names the
-        sentences behind its ruling. All others read only the points.
+        sentences behind its ruling. A role of any other kind reads only the points.
 
         Every other error ends the run, and a resumed run repeats the step (with LangGraph's
         ``error_handler`` it would not).
@@ -200,7 +200,7 @@ class Flow:
     def _beginning(self, opening: Step) -> Step:
         """Return the first step, which begins a run where a host drives the graph.
 
-        It also clears the state that an earlier question left in the host's thread.
+        The step also clears the state that an earlier question left in the host's thread.
         """
         inputs, channels = get_type_hints(self._input), self._builder.schemas[self._state]
 
@@ -228,8 +228,8 @@ class Flow:
     def _in_run(self, step: Step, evidence: Mode | None = None, of: str = "") -> Step:
         """Return ``step``, made to take part in the current run of the host's thread.
 
-        It gets all settings of its run, even if a host passed only some of them. In a grounded flow
-        it reads the debate's evidence, as the mode ``evidence`` says, and adds its own.
+        The step gets all settings of the run, even if the host passed only a few. In a grounded flow, the
+        step reads the debate's evidence as the mode ``evidence`` says, and adds its own evidence.
         """
 
         @wraps(inspect.unwrap(step))  # LangGraph looks there for graphs that it calls
@@ -265,7 +265,7 @@ class Flow:
         return None
 
     def then(self, *stations: Station) -> None:
-        """Lead from each station to the next, which waits for all steps side by side."""
+        """Lead from each station to the next; a station waits for all steps of the station before it."""
         for before, after in pairwise(stations):
             for target in (after,) if isinstance(after, str) else after:
                 self._edges.append((before, target))
@@ -274,8 +274,8 @@ class Flow:
         """Let ``rule`` decide where to go from ``source``.
 
         A rule is pure and total, so it cannot fail when a run is resumed. It takes the state and,
-        if it has that parameter, the ``settings``. The drawing shows the names in its return type
-        (Literal), and in ``sent_to`` the targets of its Sends.
+        if it has that parameter, the ``settings``. The drawing shows the names in the rule's return
+        type (Literal), and the names in ``sent_to``, which are the targets of the rule's Sends.
         """
         self._rules.append((source, rule, sent_to))
 
@@ -334,7 +334,7 @@ class Flow:
     def _guarded(self) -> set[str]:
         """Return the steps after which the flow checks if a required role has failed.
 
-        For steps side by side, it is the step in which they join.
+        Steps side by side have the check in common, after the step in which they join.
         """
         joins = [(before, to) for before, to in self._edges if not isinstance(before, str)]
         alone = {b for b, _ in self._edges if isinstance(b, str)} | {s for s, *_ in self._rules}
@@ -386,7 +386,7 @@ async def _meet(state: Any) -> None:
 def _empty_channels(
     channels: Mapping[str, Any], inputs: Collection[str], update: Mapping[str, object]
 ) -> dict[str, object]:
-    """Return ``update`` with all else emptied that an earlier question left in the thread."""
+    """Return ``update``, which then also empties all that an earlier question left in the thread."""
     emptied: dict[str, object] = {**update}
     for name, channel in channels.items():
         if isinstance(channel, BinaryOperatorAggregate):

@@ -24,7 +24,7 @@ from dialectree.system.parts import PlugPoint
 from dialectree.system.platform_internals import read_state
 
 Queries = Callable[..., Iterable[str]]
-"""Returns queries, from the state, and from the settings if it has that parameter."""
+"""Returns queries; takes the state, and the settings if it has a parameter of that name."""
 Sources = Sequence[Mapping[str, Any]]
 """The documents of a debate, as its graph takes them."""
 _typed_dict: Any = TypedDict
@@ -81,7 +81,7 @@ def add_channels(schema: type[Any], *, sources: bool = True) -> type[Any]:
 
 
 def with_sources(schema: type[Any]) -> type[Any]:
-    """Return the input of a whole protocol with the documents to argue from."""
+    """Return ``schema``, the input of a whole protocol, with a field for the documents to argue from."""
     return _with(schema, _SOURCES)
 
 
@@ -136,7 +136,7 @@ async def take_step(
     mode: Mode | None,
     of: str,
 ) -> Any:
-    """Let a step read the sources as ``mode`` says; return its update, with its evidence."""
+    """Let a step read the sources as ``mode`` says; return the step's update, with the evidence that it adds."""
     sources, here = find_sources(runtime, context), None
     if sources is not None:
         here = await EVIDENCE.require().read(state, runtime, context, sources, mode, of)

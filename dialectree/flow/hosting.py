@@ -1,6 +1,6 @@
-"""Define what a graph needs if a host drives it: the run of its steps.
+"""Define the run that the steps of a graph need if a host drives the graph.
 
-The keeper of such runs is in a higher room, so it is loaded by name when first needed.
+The keeper of hosts' runs is in a room above this one, so it is loaded by name when first needed.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Keeper(Protocol):
         ...
 
     def settings_of(self, runtime: Runtime[Any] | None, kind: type[Own]) -> Own:
-        """Return the run's settings to a rule."""
+        """Return the run's settings, for a rule of the graph."""
         ...
 
 

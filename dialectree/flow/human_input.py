@@ -3,7 +3,7 @@
 :func:`ask_person` stops the graph with a ``HITLRequest`` of LangChain, which chat applications and
 inboxes show. A host resumes the graph with the answer. In a run of our own :func:`answer_requests`
 gets the answer and keeps it in the run's journal, under a digest of what the person was shown. So a
-resumed or a contested run asks again only if that is new.
+resumed or a contested run asks again only if the person would be shown something new.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def interrupt_for_answer(payload: Payload) -> str:
 def hitl_request(payload: Payload) -> HITLRequest:
     """Return ``payload`` as a request that agent-chat-ui and agent-inbox show.
 
-    Its action is named after the kind. The arguments are ``payload`` and an empty ``answer``, which
-    the person edits; with labels the schema allows only these.
+    The request's action is named after the kind. The arguments are ``payload`` and an empty ``answer``, which
+    the person edits; if there are labels, the schema allows only labels.
     """
     request = payload["request"]
     answer: dict[str, Any] = {"type": "string", "title": "Answer", "description": request}
@@ -110,7 +110,7 @@ def interrupt_summary(payload: Payload) -> dict[str, str]:
 
 
 def is_request(value: object) -> TypeGuard[HITLRequest]:
-    """Return whether an interrupt is a request to a person, not another stop of a host's."""
+    """Return whether an interrupt is a request to a person, and not a stop of the host's own."""
     return isinstance(value, dict) and "action_requests" in value
 
 
@@ -188,7 +188,7 @@ async def answer_requests(
 
     ``report_request`` gets each request that a person has to answer.
 
-    A ruling of a contest goes first, then the journal. Each new answer is written to the journal at
+    A contest's ruling answers first, then the journal, then ``ask``. Each new answer is written to the journal at
     once, so a run that breaks off at the next request keeps it.
     """
     answers: dict[str, str] = {}
@@ -205,7 +205,7 @@ async def answer_requests(
 
 
 def _override(payload: Payload, overrides: Sequence[Override]) -> str | None:
-    """Return the ruling with which a contest replaced the person's."""
+    """Return the ruling with which a contest replaced the person's ruling, if it did."""
     for change in overrides:
         nodes = [spot.node for spot in change.spots if not spot.phase]
         if "labels" in payload and change.what == "ruled" and payload["node"] in nodes:
@@ -214,7 +214,7 @@ def _override(payload: Payload, overrides: Sequence[Override]) -> str | None:
 
 
 def _silence(payload: Payload) -> str:
-    """Return the empty answer of a missing person; raise InputError for a ruling, which has to be given."""
+    """Return an empty answer, because no person is there; raise InputError if a ruling is needed."""
     if "labels" in payload:
         raise InputError(f"`{payload['kind']}` me: this needs a person; name a model")
     return ""

@@ -33,7 +33,7 @@ class Heard(NamedTuple, Generic[Reply]):
     """The judge's name in the record; "" for a single judge in the first order."""
     place: Place
     reply: Reply | None
-    """None if the call failed for good, or a person dropped it."""
+    """The ruling; None if its call failed for good, or if a person dropped it."""
     dropped: bool
 
 
@@ -60,7 +60,7 @@ async def jury(
         reply: the class of the reply.
         judges: the models that judge; by default the model that plays ``place.role``.
         orders: the values of the prompt that differ between orders.
-        again: if given, ask only these speakers, each with these further values.
+        again: further values of the prompt, by speaker; if given, only these speakers are asked.
         failed_at: the tree node on which a failure is recorded, if it is not the place's.
         ask_options: other arguments of ``ask``, values of the prompt included.
     """
@@ -101,7 +101,7 @@ class Count(NamedTuple):
     agreement: float | None
     """The share of the rulings that name the most frequent label, 0 to 1; None for numbers."""
     majority: list[str]
-    """The judges who ruled so, in the order given; empty if the jury reaches no ruling."""
+    """The judges who ruled like the result, in the order given; empty if the jury reaches no ruling."""
     dissent: dict[str, Any]
     """The judges who ruled otherwise, each with its ruling."""
     note: str = ""
@@ -112,7 +112,7 @@ def count(labels: Mapping[str, Any], rule: Rule = "majority", *, of: int | None 
     """Return the result of ``labels``; a tie gives no ruling.
 
     Args:
-        labels: the label, or the number, by judge, in the order of the judges; None for no ruling.
+        labels: each judge's label or number, in the order of the judges; None for a judge without a ruling.
         rule: ``majority`` is more than half of all judges, ``unanimous`` all of them, and ``mean``
             the mean of numbers.
         of: the number of all judges, if ``labels`` leaves out judges without a ruling.

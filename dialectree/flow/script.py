@@ -137,7 +137,7 @@ def _names(stations: Iterable[Station]) -> list[str]:
 
 
 def _fields(script: Script) -> dict[str, FieldInfo]:
-    """Return the fields of the input without the sources, which the flow itself takes."""
+    """Return the fields of the input, except the sources: the flow itself takes these."""
     fields = script.input.model_fields
     return {name: field for name, field in fields.items() if not script.input.grounded or name != "sources"}
 
@@ -206,7 +206,7 @@ def _debating(script: Script, name: str, inner: Inner) -> Step:
 
 
 def _scoring(script: Script, inner: Inner) -> Step:
-    """Return the step that gives the question the scores for the choice to debate."""
+    """Return the step that gives the question its scores, by which a rule decides whether to debate."""
 
     async def score(state: Any, runtime: Runtime[Any]) -> None:
         if inner.scores is not None:
@@ -217,7 +217,7 @@ def _scoring(script: Script, inner: Inner) -> Step:
 
 
 def _looking(script: Script, queries: Queries) -> Callable[..., Iterable[str]]:
-    """Return the function that gives a step its queries."""
+    """Return the function that gives a retrieving step its queries."""
 
     def looking(state: Any, settings: Any) -> Iterable[str]:
         return queries(_talk(script, state, settings))
@@ -235,7 +235,7 @@ def _checking(*, in_rounds: bool) -> Step:
 
 
 def _ruling(script: Script, name: str, rule: Rule) -> Step:
-    """Return the step that makes the verdict; a speaker's ruling needs its turn."""
+    """Return the step that makes the verdict; it has no answer if the ruling speaker did not speak."""
 
     async def decide(state: Any, runtime: Runtime[Any]) -> Ruling:
         talk = _talk(script, state, settings(runtime, script.settings))

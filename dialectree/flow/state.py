@@ -20,7 +20,7 @@ class Question(TypedDict):
     """The question to a protocol."""
 
     question: str
-    """In the user's own words."""
+    """The question in the user's own words."""
 
 
 class _VerdictSchema:
@@ -66,7 +66,7 @@ class Debate(Question, Ruling):
 
 
 class Answering(Debate):
-    """The state of a baseline that one reply answers."""
+    """The state of a baseline whose answer is one reply."""
 
     failed: bool
     """True when that reply failed for good."""

@@ -22,7 +22,7 @@ from dialectree.trace.events import tell
 
 DEMONSTRATION = "a model below 1 billion parameters took part: its answers are no better than chance"
 PERSON = "person"
-"""The source of a person's confidence in a verdict, which may be missing."""
+"""The ``confidence_source`` of a person's verdict. The person may give no confidence."""
 ILLUSTRATION = "an illustration: its replies were written by hand, not by a model"
 
 
@@ -99,7 +99,7 @@ async def settle(
 ) -> Ruling:
     """Settle ``node`` with ``answer``, or without one; return the update for the ruling step.
 
-    The default ``node`` is the root of the debate, and the default ``take`` the debate's. In a
+    The default ``node`` is the root of the debate, and the default ``take`` is the debate's pass. In a
     contest, a person's verdict has neither a model's confidence nor a jury's agreement.
 
     A second pass (``take`` 2) without an answer keeps the verdict of the first pass.
@@ -145,9 +145,9 @@ async def settle(
 async def conclusion(state: Hosted, runtime: Runtime[Any]) -> dict[str, Any]:
     """Report the verdict, and leave the record in a host's thread.
 
-    The record says if a model that answers at chance took part. A host shows only the verdict, so
-    for a host the verdict says it. The verdict always says if replies were written by hand. A
-    debate inside another one concludes only for the outer debate.
+    The record says if a model took part whose answers are no better than chance. A host shows only the
+    verdict, so for a host the verdict's notes say this, too. The notes always say if a person wrote the
+    replies. A debate inside another one only returns its verdict to the outer debate.
     """
     verdict = {**state["verdict"]}
     if inside.get().protocols:
@@ -168,14 +168,14 @@ async def conclusion(state: Hosted, runtime: Runtime[Any]) -> dict[str, Any]:
 
 
 def _calibrate_verdict(verdict: Mapping[str, Any], run: Run) -> dict[str, Any]:
-    """Return the confidence by the run's calibration, or a note that says why it is missing."""
+    """Return the verdict's calibrated confidence, or a note that says why the calibration is missing."""
     if not run.calibration or verdict["confidence"] is None:
         return {}
     return CALIBRATIONS.require().calibrate(verdict, run.calibration, run.models)
 
 
 def stop(why: str, **update: object) -> Callable[[Any, Runtime[Any]], Awaitable[Any]]:
-    """Return a step that records ``why`` a tree is not expanded here, and returns ``update``."""
+    """Return a step that records ``why`` its node is not split, and returns ``update``."""
 
     async def stop(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, object]:
         tell(runtime, state["id"], "branched", {"children": [], "why": why})

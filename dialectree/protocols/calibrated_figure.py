@@ -22,7 +22,7 @@ class FileModel(BaseModel):
 
 
 class CalibratedInterval(FileModel):
-    """A figure and its 95 % interval; None where the answers are too few for one."""
+    """A figure and its 95 % interval; None where the answers are too few for an interval."""
 
     value: float
     low: float | None = None

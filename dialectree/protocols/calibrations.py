@@ -1,7 +1,7 @@
 """Read the file with the calibrations of a protocol's confidences.
 
-``dialectree eval calibrate --save`` writes it from an evaluation. Each calibration in it is valid
-for one protocol, method, table of models and source of the confidence only.
+``dialectree eval calibrate --save`` writes it from an evaluation. Each calibration in the
+file is valid only for one protocol, one method, one table of models and one source of the confidence.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def other_model(calibration: Calibration, models: Mapping[str, str]) -> str:
 
 
 def _spoke(specs: str) -> str:
-    """Return the models of a role without addresses; a contested run may have several."""
+    """Return the models of a role without addresses; in a contested run, a role may have several models."""
     return ", ".join(dict.fromkeys(map(without_address, specs.split(", "))))
 
 

@@ -9,8 +9,8 @@ from typing import Any, Literal
 Task = Literal["answer", "decide", "verify", "compare"]
 """The task of the items in a data set."""
 Part = Literal["alone", "critique", "consultancy", "samples", "debate"]
-"""The part of a method in an audit: one model's answer, its answer after one critique, one debater
-before the judge, samples that use a debate's tokens, or the debate."""
+"""The part that a method plays in an audit: one model's answer, this answer after one critique, one
+debater alone before the judge, samples that use as many tokens as a debate, or the debate."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,16 +26,16 @@ class Dataset:
     form: str
     """The fields of a row in the documented form."""
     row: str
-    """Names a function from a row of the documented form to the columns of an evaluation's file."""
+    """Names a function that turns a row of the documented form into columns of an evaluation's file."""
     count: int | None = None
     """Number of items in the whole set, if known."""
     url: str = ""
-    """The address of the published file; without it, the user has to give a file."""
+    """The address of the published file; without an address, the user has to give a file."""
     sha256: str = ""
     """The hash of the published file."""
     published: str = ""
     """Names a function that yields rows of the documented form from the text of the published file.
-    Without ``sha256`` it reads any file of the user's, and also gets the folder of that file."""
+    Without ``sha256`` the function reads any file of the user's, and also gets the file's folder."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,14 +44,14 @@ class Evaluation:
 
     task: Task
     also: tuple[Task, ...] = ()
-    """Other tasks whose data sets can evaluate the protocol. Its methods are then compared with the
-    baselines of the protocols with that ``task``. A claim becomes the ``question`` where the input
-    has no ``claim``."""
+    """Other tasks whose data sets can evaluate the protocol. The protocol's methods are then compared
+    with the baselines of the protocols whose ``task`` it is. A claim becomes the ``question`` where
+    the input has no ``claim``."""
     voters: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By method, the role whose model answers directly in the vote before a debate. This role and the
-    other roles of its family argue in the debate."""
+    """For each method, a role whose model answers directly in the vote before a debate. All roles of
+    that role's family argue in the debate."""
     vote_by: str = ""
-    """The method that gives these direct answers."""
+    """The method by which the models answer directly in the vote."""
     plainest: tuple[str, ...] = ()
     """The baselines that a report prefers to compare with, the plainest first. If none of them was
     run, the report takes another baseline of the task."""
@@ -60,17 +60,18 @@ class Evaluation:
     given_gold: Callable[[Any], bool] = lambda settings: False
     """Returns whether the method is given the right answer with these settings."""
     sides: str = ""
-    """Names a function of a record and the right label that returns the place of the right answer."""
+    """Names a function that takes a record and the right label, and returns the position of the right
+    answer in the debate."""
     unmarked: str = ""
     """Names a function that removes the program's own marks from an answer before it is judged."""
     equal_tokens: str = ""
     """The method that spends as many tokens as a debate on samples of one model."""
     samples: int = 0
-    """Number of samples, where a row does not give it."""
+    """Number of samples, where a row does not give a number."""
     audit: Mapping[Part, str] = field(default_factory=dict[Part, str])
-    """The methods of an audit, by part; the protocol lacks all parts that are not listed."""
+    """The method for each part of an audit. The protocol lacks the parts that are not listed."""
     argue: tuple[str, ...] = ()
-    """The roles that argue in these methods. With several models, each role takes another one, in
-    this order."""
+    """The roles that argue in the methods of an audit. If several models are audited, each role takes
+    another model, in the order of the roles."""
     datasets: tuple[Dataset, ...] = ()
     """The data sets of the paper that only this protocol is measured by."""

@@ -30,9 +30,9 @@ MAX_LENGTH = 200_000
 class FormFields(dict[str, Any]):
     """Hold the fields of a form by name; ``in`` is also true for other settings and misspelt names.
 
-    ``langgraph dev`` silently drops all other names from a context. A misspelt name has to pass, so
-    that it is refused, and a setting of another protocol, so that the record names it. A name
-    unlike any setting (``thread_id``) may be a host's.
+    ``langgraph dev`` silently drops from a context all names that are not ``in`` the form. A misspelt name
+    has to pass, so that dialectree can refuse it. A setting of another protocol has to pass, so that
+    the record names it. A name unlike any setting (``thread_id``) may be a host's.
     """
 
     def __init__(self, fields: Mapping[str, Any], names: Collection[str]) -> None:
@@ -44,7 +44,7 @@ class FormFields(dict[str, Any]):
 
 
 def settings_form(declared: Any, schema: JsonSchema) -> JsonSchema:
-    """Return ``schema``, of the settings of the protocol ``declared``, as clients read it."""
+    """Return ``schema``, which describes the settings of the protocol ``declared``, as clients read it."""
     declared_settings = [*declared.list_declared_settings()] if declared else []
     fields: dict[str, JsonSchema] = schema["properties"]
     order = ["model", "roles", *(name for kind, name in declared_settings if kind is declared.settings)]

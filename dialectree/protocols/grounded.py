@@ -1,6 +1,7 @@
 """Declare a protocol whose debaters argue from the user's own documents.
 
-Its input is derived from :class:`GroundedInput` and its settings from :class:`GroundedSettings`.
+The protocol's input is derived from :class:`GroundedInput`, and its settings from
+:class:`GroundedSettings`.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def has_retriever(context: ProtocolSettings) -> bool:
 
 
 def retriever_name(retriever: object) -> str | None:
-    """Return the name of a retriever in a record."""
+    """Return the name by which a record names a retriever."""
     if retriever is None or isinstance(retriever, str):
         return retriever
     return f"live:{type(retriever).__name__}"
@@ -105,7 +106,7 @@ class GroundedInput(ProtocolInput):
 
 
 class GroundedSettings(RetrievalSettings):
-    """Add the settings of retrieval from the sources, of who reads them, and of checks."""
+    """Add the settings on retrieval from sources, on who reads the sources, and on checks."""
 
     embeddings: Annotated[
         str, AfterValidator(_resolve_embeddings), AfterValidator(embeddings_name), ADDRESS

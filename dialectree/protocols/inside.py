@@ -38,6 +38,7 @@ inside: ContextVar[Inside] = ContextVar("inside", default=ITSELF)
 def root() -> str:
     """Return the id of the root of the debate in which this code runs.
 
-    It is "0", or in a debate that :func:`dialectree.debate` holds inside another one, its node.
+    It is "0" for the run's own debate. For a debate inside another one, it is the node at which
+    :func:`dialectree.debate` holds the debate.
     """
     return inside.get().node

@@ -12,18 +12,18 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Score(BaseModel):
-    """The sign of one of a node's scores, and what it means."""
+    """The sign for one score of a node, and the meaning of the score."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     sign: str
     meaning: str
     above: str = ""
-    """The meaning for a node with children, if it differs."""
+    """The meaning at a node with children, if it differs from ``meaning``."""
     at_root: tuple[str, str] | None = None
-    """Sign and meaning at a root, if they differ."""
+    """Sign and meaning at a root, if they differ from those at other nodes."""
     reckoned: bool = False
-    """True if the score is computed from the scores before it."""
+    """True if the score is computed from the scores listed before it."""
     beside: str = ""
     """The score that has to be shown with this one, because this one means little alone."""
 
@@ -34,7 +34,7 @@ class Look(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     facing: tuple[str, ...] = ()
-    """The speakers who face each other, each in a column. Speakers of one role always do."""
+    """The speakers who face each other, each in a column. Speakers of one role always face each other."""
     together: tuple[str, ...] = ()
     """Phases that alternate round by round, such as a debate and its moderation: shown as one phase."""
     side: str = "speaker"
@@ -42,19 +42,19 @@ class Look(BaseModel):
     purposes: tuple[str, ...] = ()
     """Speakers that are named by their task."""
     tasks: dict[str, str] = {}
-    """What a speaker defends, by ``Turn.side``, if that is a code and not a text."""
+    """What a speaker defends, in words, for each ``Turn.side`` that is a code and not a text."""
     stops: dict[str, str] = {}
     """Words for why a node is not split, by the reason that the protocol gives."""
     gaps: bool = False
     """True if the notes of a verdict say what the question leaves open."""
     scores: dict[str, Score] = {}
-    """By name, in the order of their computation."""
+    """The scores by name, in the order in which they are computed."""
     signs: str = ""
     """The meaning of the signs, in one line."""
     weighing: tuple[str, ...] = ()
     """How strengths are computed: ``DF-QuAD semantics``, ``weighted mean``."""
     comparing: tuple[str, ...] = ()
-    """How comparisons count; shown if a debate has any."""
+    """How comparisons of arguments count; shown if a debate has comparisons."""
 
 
 PLAIN = Look()
@@ -62,7 +62,7 @@ PLAIN = Look()
 
 
 def join_looks(looks: Iterable[Look]) -> Look:
-    """Return one look for the protocols of a run; where they differ, the first one counts."""
+    """Return one look for the protocols of a run; where the looks differ, the first one counts."""
     return reduce(_join_two_looks, looks, PLAIN)
 
 

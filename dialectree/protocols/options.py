@@ -44,7 +44,7 @@ _LISTED = 20
 
 
 def require_role(name: str) -> str:
-    """Return ``name`` if some installed protocol has such a role; else raise ValueError."""
+    """Return ``name`` if an installed protocol has a role of that name; else raise ValueError."""
     roles = list_roles()
     if name not in roles:
         near = get_close_matches(name, roles, n=len(roles))
@@ -57,7 +57,8 @@ def require_role(name: str) -> str:
 
 Speaker = Annotated[Any, AfterValidator(_speaker), ADDRESS, WithJsonSchema({"type": "string"})]
 """A spec such as ``openai:NAME@URL``, or a live LangChain chat model, also with ``.bind()`` or
-``.with_fallbacks()``. A live model keeps its own decoding; switch off its retries, or they multiply."""
+``.with_fallbacks()``. A live model keeps its own decoding. Switch off its retries: dialectree
+retries, too."""
 Jury = Annotated[list[Speaker], BeforeValidator(_jurors)]
 """Models that judge side by side; a text separates them with commas."""
 
@@ -91,7 +92,7 @@ Price = Annotated[tuple[float, ...], Field(min_length=2, max_length=3)]
 
 
 def prices_by_model(prices: Mapping[str, Price]) -> dict[str, Price]:
-    """Return prices without addresses; raise ValueError if a model would have two."""
+    """Return prices by model, without the models' addresses; raise ValueError if a model gets two prices."""
     by_model: dict[str, Price] = {}
     for name, price in prices.items():
         model = public(name.partition("@http")[0])
@@ -119,15 +120,15 @@ def option(
 ) -> Any:
     """Declare a setting or a field of the input; write its docstring below it.
 
-    ``constraints`` are those of ``pydantic.Field`` (ge, le, min_length ...). ``group`` is its
-    heading in the help, and ``common`` puts it among the first. ``alias`` is its flag if that is
-    not its name, and ``metavar`` the placeholder of its value. ``hidden`` keeps it out of the help,
-    ``evaluation_only`` (the right answer) also out of forms and tools. ``operator`` marks a setting
-    for the person who runs the program: a server's form does not show it. ``code`` marks an
-    operator's setting that names code or a model to load: dialectree.toml and recorded runs cannot
-    set it. ``person`` marks a setting that lets a person take part, and ``jury_of`` a list of
-    models that play the named role side by side.
-    ``before`` is the value for runs that were recorded before the setting existed.
+    ``constraints`` are those of ``pydantic.Field`` (ge, le, min_length ...). ``group`` is the
+    setting's heading in the help, and ``common`` puts the setting among the first. ``alias`` is its
+    flag, if the flag differs from the name, and ``metavar`` the placeholder of its value. ``hidden``
+    keeps it out of the help; ``evaluation_only`` (the right answer) also out of forms and tools.
+    ``operator`` marks a setting for the person who runs the program: a server's form does not show
+    it. ``code`` marks an operator's setting that names code or a model to load: dialectree.toml and
+    recorded runs cannot set it. ``person`` marks a setting that lets a person take part, and
+    ``jury_of`` a list of models that play the named role side by side. ``before`` is the value
+    for runs that were recorded before the setting existed.
     """
     about = {
         "group": group,

@@ -24,7 +24,7 @@ class Phase:
     name: str = ""
     """The phase; "" means all phases in which the role speaks."""
     reply: tuple[str, ...]
-    """The classes of the reply (``module:attribute``); a turn's fields tell which one applies."""
+    """The classes of the reply (``module:attribute``); a turn's fields tell which class applies."""
     editable: tuple[str, ...] = ()
     """The fields that a person may replace; the first is the main text of the turn."""
     switches: tuple[str, ...] = ()
@@ -36,30 +36,30 @@ class Phase:
     ruling: Callable[[str], dict[str, Any]] | None = None
     """Returns the reply fields that make a person's text the verdict; only for a role that rules."""
     labels: Callable[[Any], Collection[str]] | None = None
-    """Only for a role that rules by the label of a candidate, so that a person gives a label, too:
-    returns the further labels that are allowed with these settings."""
+    """Only for a role that rules by a candidate's label; a person who rules instead gives a label, too.
+    Returns the further labels that these settings allow."""
     judges: Callable[[Any], Sequence[Sequence[str]]] | None = None
-    """Returns the judges with these settings: for each judge of a jury its speakers' names, one for
-    each order (:func:`jurors`). If one of several rulings is dropped, the others count."""
+    """Returns, for each judge of a jury, the judge's names as a speaker, one for each order
+    (:func:`jurors`). If one of several rulings is dropped, the others still count."""
     settles: bool = False
     """True if the turn may settle its node without a ruling, as in a vote before the debate. If only
     such turns are changed, a person need not rule again."""
     score: Callable[[float], dict[str, Any]] | None = None
     """Returns the reply fields that give the node a strength; only for a role that scores."""
     scored: str = "strength"
-    """The name of that score."""
+    """The name of the score that ``score`` gives."""
     winner: Callable[[str], dict[str, Any]] | None = None
     """Returns the reply fields that let one of ``winners`` win; only for a role that compares. The
-    speaker's name is the two ids in the order shown: ``0.0:0.1``."""
+    turn's speaker is named by the ids of both arguments, in the order shown: ``0.0:0.1``."""
     winners: tuple[str, ...] = ()
     """The two possible winners of a comparison."""
     inserts: bool = False
-    """True if the reply is a list of arguments, to which the protocol's nodes add those that a person
+    """True if the reply is a list of arguments. The protocol's nodes add to it the arguments that a person
     inserts (``run_of(runtime).overrides.list_insertions``)."""
 
     @cached_property
     def captions(self) -> dict[str, str]:
-        """Return the reader's name for each field of the replies."""
+        """Return for each field of the replies the name that a reader sees."""
         return {name: label(name) for reply in self.replies() for name in reply.model_fields}
 
     def replies(self) -> list[type[BaseModel]]:
@@ -71,7 +71,7 @@ class Phase:
 class PhaseOrder:
     """Declare the order of a protocol's phases, by which a transcript is sorted.
 
-    Other phases sort by their steps alone, which then count through the whole node.
+    Phases that are not listed are sorted only by their steps, which then count through the whole node.
     """
 
     phases: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ class PhaseOrder:
         """Return the key that sorts a phase of ``protocol`` within one pass at a node.
 
         At one node, a debate inside another one comes after the outer debate's phases, but before
-        its closing phases.
+        the outer debate's closing phases.
         """
         protocol_order = self.get_protocol_order(protocol)
         depth = [*self.inside].index(protocol) + 1 if protocol in self.inside else 0

@@ -25,7 +25,7 @@ _LONGEST = 300
 
 
 class Declaration:
-    """Mark the classes that an entry point of the group may name, such as ``protocol.Protocol``."""
+    """Mark the classes of declarations, such as ``protocol.Protocol``: an entry point may name them."""
 
     name: str
 
@@ -37,7 +37,7 @@ def load(path: str) -> Any:
 
 
 def import_safely(module: str) -> Any:
-    """Import ``module``; keep it from ending the program and from printing to stdout."""
+    """Import ``module``; keep the import from ending the program and from printing to stdout."""
     if module in sys.modules:
         return import_module(module)
     with _print_to_stderr(), _no_exit(module):
@@ -48,7 +48,8 @@ def import_safely(module: str) -> Any:
 def _print_to_stderr() -> Iterator[None]:
     """Redirect to stderr what modules print during import, also in several threads at once.
 
-    The last thread restores stdout: if each restored what it found, stderr could stay in its place.
+    The last thread restores stdout. If each thread restored the stream that it found, output to stdout
+    could go to stderr for ever.
     """
     with _stdout_lock:
         _stdouts.append(sys.stdout)
@@ -69,7 +70,7 @@ _stdouts: list[TextIO] = []
 
 @contextmanager
 def _no_exit(module_path: str) -> Iterator[None]:
-    """Raise ImportError instead of an exit; let KeyboardInterrupt through."""
+    """Raise ImportError if a module exits the program; let KeyboardInterrupt through."""
     try:
         yield
     except (Exception, KeyboardInterrupt):
@@ -89,7 +90,7 @@ def load_declarations() -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _load_all() -> tuple[dict[str, Any], dict[str, str]]:
-    """Load every declaration, ours first. Leave out a broken one, and one whose name is taken."""
+    """Load every declaration, ours first. Leave out broken ones, and those whose name is taken."""
     protocols: dict[str, Any] = {}
     faults: dict[str, str] = {}
     for entry in sorted(entry_points(group=GROUP), key=_ours_first):

@@ -1,7 +1,7 @@
 """Declare a protocol: everything else is made from this one declaration.
 
-A package registers it in the entry-point group ``dialectree.protocols``. Command, Python function,
-agent tool, server form, record, report, contest, resume and evaluation read it. No other code of
+A package registers the declaration in the entry-point group ``dialectree.protocols``. Command, Python
+function, agent tool, server form, record, report, contest, resume and evaluation read it. No other code of
 dialectree knows a protocol by name.
 """
 
@@ -49,8 +49,8 @@ VIEWS = ("tree", "rounds", "two_sided", "arguments")
 """A tree of questions; speakers round by round; two speakers facing each other by phase; arguments
 for and against. A protocol may bring another view: a module of that name next to its graph."""
 Roles = Mapping[str, str]
-"""The roles that can have their own model, each with its family. The family of a role without one is
-the role itself."""
+"""The roles that can have their own model, each with its family. A role without a family
+is a family of its own."""
 CHECKER, CHECK = "checker", "check"
 """The role that says whether sentences support a point, and its phase."""
 CHECK_REPLY = "dialectree.evidence.steps:CheckReply"
@@ -61,12 +61,12 @@ class Variant:
     """Declare a baseline or an ablation of a protocol: another method for its task.
 
     ``graph`` is written ``module:attribute``. ``reads`` names the settings of the protocol that the
-    variant reads. Fields that are not given are the protocol's.
+    variant reads. Fields that are not given are taken from the protocol.
     """
 
     name: str
     title: str = ""
-    """Its name in reports; for an ablation the missing part: ``without the role switch``."""
+    """The variant's name in reports; for an ablation the missing part: ``without the role switch``."""
     summary: str
     graph: str
     reads: Collection[str] | None = None
@@ -74,12 +74,13 @@ class Variant:
     prompts: tuple[str, ...] | None = None
     prepare: str = ""
     baseline: bool = False
-    """True if reports compare debates with it, instead of calling it a debate."""
+    """True if reports compare debates with the variant; False if they call the variant a debate."""
     grounded: bool | None = None
-    """Whether it argues from sources if its protocol does. None: yes, but no for a baseline."""
+    """Whether the variant argues from sources if its protocol does. None: a baseline does not, an
+    ablation does."""
     calls: Callable[[Any], int] | None = None
-    """Returns how many calls it takes with these settings, whatever is replied, so that nobody has
-    to rehearse it."""
+    """Returns how many calls the variant takes with the given settings, whatever the replies are. An
+    estimate then needs no rehearsal."""
     script: Any = None
     """The :class:`Script` that the graph is compiled from. ``graph`` need not exist then."""
 
@@ -91,13 +92,13 @@ class EarlyEnd:
     phase: str
     """The phase of the first answers."""
     score: str
-    """The root's score that has the share of the most frequent answer, 0 to 1."""
+    """The name of the root's score with the share of the most frequent answer, 0 to 1."""
     threshold: str
-    """The setting with the least score that needs no debate; above 1, a debate is always held."""
+    """The setting with the least share that needs no debate. If it is above 1, a debate is always held."""
     source: str
     """The ``confidence_source`` of a verdict without a debate."""
     debate: str = ""
-    """The setting that names the protocol that debates, if one does."""
+    """The setting that names the protocol of the debate; "" if there is none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,11 +109,11 @@ class Protocol(Declaration):
     """A short name for the command line and for records: ``rsd``."""
     title: str
     summary: str
-    """Its task, in one sentence without a subject, for help, forms and agents."""
+    """The protocol's task, in one sentence without a subject, for help, forms and agents."""
     source: str
     """The paper."""
     command: str = ""
-    """The verb of its command; without one, users type ``dialectree run NAME``."""
+    """The verb of the protocol's command; without a verb, users type ``dialectree run NAME``."""
     examples: tuple[str, ...] = ()
     """Two calls for the help, without the name of the command: ``"Is it so?" --option yes``."""
     input: type[ProtocolInput]
@@ -121,9 +122,10 @@ class Protocol(Declaration):
     view: str = "rounds"
     """The view of its debates: one of ``VIEWS``, or a view of its own."""
     look: Look | Callable[[Mapping[str, Any]], Look] = PLAIN
-    """Further details of how reports show its debates, or a function of a run's settings."""
+    """Further details of how reports show the protocol's debates, or a function that returns these
+    details from a run's settings."""
     unit: str = "part"
-    """The noun for a node of its tree."""
+    """The noun for a node of a debate's tree."""
     graph: str
     script: Any = None
     """The :class:`Script` that the graph is compiled from. ``graph`` need not exist then."""
@@ -131,15 +133,15 @@ class Protocol(Declaration):
     speaking: Callable[[Any], Collection[str]] | None = None
     """Returns the roles that speak with these settings; None: all roles."""
     prompts: tuple[str, ...]
-    """The packages of its prompts, each with a folder ``prompts``."""
+    """The packages with the protocol's prompts, each of them in a folder ``prompts``."""
     requires: str = ""
-    """The pip requirement of its code, if listing the protocol needs less: ``dialectree[compare]``."""
+    """What pip has to install to run the protocol, if listing it needs less: ``dialectree[compare]``."""
     install_advice: str = ""
-    """A note for the user before that installation, such as its size."""
+    """A note for the user before ``requires`` is installed, such as the size of the packages."""
     phases: tuple[Phase, ...] = ()
     """The phases of its roles and of its baselines' roles."""
     order: PhaseOrder = UNORDERED
-    """The order of the phases within one node, its baselines' included."""
+    """The order of the phases within one node, including the phases of the protocol's baselines."""
     variants: tuple[Variant, ...] = ()
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     """Named groups of settings; servers offer each as an assistant."""
@@ -152,9 +154,10 @@ class Protocol(Declaration):
     demo: str = ""
     """The folder of a recorded debate, next to the graph; ``dialectree demo`` plays it."""
     early: EarlyEnd | None = None
-    """The way to end without a debate, if it has one; estimates and ``eval route`` tell the ends apart."""
+    """How the protocol can end without a debate, if it can. Estimates and ``eval route`` then distinguish
+    both ends."""
     inner: Callable[[Any], Collection[str]] | None = None
-    """Returns the names of the protocols that may debate inside this one with these settings, by
+    """Returns the names of the protocols that, with the given settings, may debate inside this one. See
     :func:`dialectree.debate`."""
 
     def __post_init__(self) -> None:
@@ -203,13 +206,13 @@ class Protocol(Declaration):
 
     @property
     def grounded(self) -> bool:
-        """Return whether its debaters can argue from sources."""
+        """Return whether the protocol's debaters can argue from sources."""
         return self.input.grounded
 
     def evidence_settings(self) -> frozenset[str]:
-        """Return the settings on retrieval from sources and on its use.
+        """Return the names of the settings on retrieval from sources and on the use of evidence.
 
-        A protocol's own settings of this kind have the same heading.
+        They include a protocol's own settings under the same heading of the help.
         """
         kind = self.settings
         if not (self.grounded and issubclass(kind, GroundedSettings)):
@@ -230,7 +233,7 @@ class Protocol(Declaration):
         return [] if self.inner is None else [*dict.fromkeys(self.inner(settings))]
 
     def missing(self) -> list[str]:
-        """Return the packages that its code needs but that are not installed."""
+        """Return the packages that the protocol's code needs, and that are not installed."""
         return missing(self.requires) if self.requires else []
 
     def own_settings(self) -> frozenset[str]:
@@ -239,7 +242,7 @@ class Protocol(Declaration):
         return setting_names if self.inner is not None else setting_names - {"inner"}
 
     def list_declared_settings(self) -> Iterator[tuple[type[BaseModel], str]]:
-        """Yield the settings, its own first, each with the class that declares it."""
+        """Yield each setting with the class that declares it, the protocol's own settings first."""
         setting_names, evidence = self.own_settings(), self.evidence_settings()
         names = [name for name in self.settings.model_fields if name in setting_names]
         for name in sorted(names, key=evidence.__contains__):  # in their order, but evidence last
@@ -247,7 +250,7 @@ class Protocol(Declaration):
         yield from ((ProtocolSettings, name) for name in SHARED)
 
     def folder(self) -> Path:
-        """Return the folder of its declaration and its graphs."""
+        """Return the folder of the protocol's declaration and graphs."""
         package = self.graph.partition(":")[0].rpartition(".")[0]
         with suppress(ImportError):
             for folder in getattr(package and plugins.import_safely(package), "__path__", ()):
@@ -255,14 +258,14 @@ class Protocol(Declaration):
         raise InputError(f"protocol {self.name}: {self.graph} is not in a package")
 
     def file(self, name: str) -> Path | None:
-        """Return the file or folder ``name`` next to its graphs, or None."""
+        """Return the file or folder ``name`` next to the protocol's graphs, or None."""
         with suppress(InputError):
             if (path := self.folder() / name).exists():
                 return path
         return None
 
     def recording(self) -> Path:
-        """Return the folder of its recorded debate."""
+        """Return the folder of the protocol's recorded debate."""
         return self.folder() / self.demo
 
     def faults(self) -> Iterator[tuple[str, str]]:
@@ -280,7 +283,7 @@ class Protocol(Declaration):
         return self.look if isinstance(self.look, Look) else self.look(settings)
 
     def phase(self, role: str, name: str) -> Phase | None:
-        """Return the phase ``name`` of ``role``; a declaration for all its phases is the fallback."""
+        """Return the phase ``name`` of ``role``, or else the declaration for all phases of ``role``."""
         of_role = {phase.name: phase for phase in reversed(self.phases) if phase.role == role}
         return of_role.get(name) or of_role.get("")
 
@@ -303,24 +306,24 @@ class Method:
 
     @property
     def name(self) -> str:
-        """Return its name in commands and records."""
+        """Return the method's name in commands and records."""
         return self.variant.name
 
     @property
     def grounded(self) -> bool:
-        """Return whether it can argue from sources."""
+        """Return whether the method can argue from sources."""
         override = self.variant.grounded
         return self.protocol.grounded and (not self.variant.baseline if override is None else override)
 
     def require_grounded(self) -> None:
-        """Raise InputError, which names the methods that can, unless it can argue from sources."""
+        """Raise InputError unless the method can argue from sources; the error names methods that can."""
         if not self.grounded:
             able = [name for name, method in self.protocol.methods().items() if method.grounded]
             hint = f"; {', '.join(able)} can" if able else ""
             raise InputError(f"`sources`: {self.name} does not argue from sources{hint}")
 
     def on(self, debate_input: Mapping[str, Any]) -> Method:
-        """Return the method for the input ``debate_input``: ungrounded if that has no sources.
+        """Return the method for ``debate_input``: an ungrounded one if the input has no sources.
 
         An ungrounded debate has no checker, and reads and records no setting on evidence. An empty
         list of sources is for a debate in which a retriever alone finds them.
@@ -330,13 +333,13 @@ class Method:
         return replace(self, variant=replace(self.variant, grounded=False))
 
     def count_calls(self, settings: ProtocolSettings) -> tuple[int, int] | None:
-        """Return the least and the most calls that it takes; None if its replies decide."""
+        """Return the least and the most calls that the method takes; None if the replies decide this."""
         if self.variant.calls is None or self.grounded:
             return None
         return (calls := self.variant.calls(settings)), calls
 
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
-        """Return the compiled graph; that of a script is compiled once."""
+        """Return the compiled graph; the graph of a script is compiled only once."""
         script = self.variant.script
         with self.packages():
             if script is None:
@@ -399,7 +402,7 @@ class Method:
         return frozenset(find_marked_fields(self.protocol.settings, self.reads(), "person"))
 
     def reads(self) -> frozenset[str]:
-        """Return the names of its own settings, without those of protocols that debate inside."""
+        """Return the names of the method's own settings, without settings of protocols that debate inside."""
         evidence = self.protocol.evidence_settings()
         if self.variant.reads is not None:
             setting_fields = self.protocol.settings.model_fields
@@ -411,10 +414,10 @@ class Method:
     def list_inner_methods(
         self, settings: ProtocolSettings, around: tuple[str, ...] = ()
     ) -> list[tuple[Method, ProtocolSettings]]:
-        """Return the protocols that debate inside at any depth with these settings, each with its own.
+        """Return the protocols that debate inside this method, at any depth, each with its settings.
 
         Raises SettingsError for a protocol that would debate inside itself, and for settings that
-        an inner one does not read.
+        an inner protocol does not read.
 
         Args:
             around: the protocols around this one, the outermost first.
@@ -442,7 +445,7 @@ class Method:
         return inner_methods
 
     def own_roles(self) -> Roles:
-        """Return its roles, without those of protocols that debate inside."""
+        """Return the method's roles, without the roles of protocols that debate inside."""
         return self.protocol.roles if self.variant.roles is None else self.variant.roles
 
     def roles(self, settings: ProtocolSettings) -> dict[str, str]:
@@ -454,7 +457,7 @@ class Method:
         return family_by_role
 
     def _speaking(self, settings: ProtocolSettings) -> dict[str, str]:
-        """Return its own roles that speak with these settings."""
+        """Return the method's own roles that speak with these settings."""
         roles = dict(self.own_roles())
         if self.protocol.speaking is not None and self.variant.roles is None:
             roles = {role: roles[role] for role in roles if role in self.protocol.speaking(settings)}
@@ -482,7 +485,7 @@ class Method:
         return models_by_name
 
     def prompts(self, settings: ProtocolSettings) -> tuple[str, ...]:
-        """Return the folders of the prompts that it uses with these settings."""
+        """Return the folders of the prompts that the method uses with these settings."""
         folders = self.protocol.prompts if self.variant.prompts is None else self.variant.prompts
         inner = (
             folder
@@ -492,7 +495,7 @@ class Method:
         return tuple(dict.fromkeys((*folders, *inner)))
 
     def order(self, settings: ProtocolSettings) -> PhaseOrder:
-        """Return the order of its phases, with those of the protocols that debate inside."""
+        """Return the order of the method's phases, with the orders of protocols that debate inside."""
         inside = {
             inner_method.name: inner_method.protocol.order
             for inner_method, _ in self.list_inner_methods(settings)
@@ -503,8 +506,8 @@ class Method:
 def inner_settings(outer: ProtocolSettings, inner: Method) -> ProtocolSettings:
     """Return the settings of a protocol that debates inside another one with settings ``outer``.
 
-    It takes models, limits and prices from ``outer``, and its own settings from ``outer.inner``.
-    Raises SettingsError for a setting that it does not read.
+    The inner protocol takes models, limits and prices from ``outer``, and its own settings from
+    ``outer.inner``. Raises SettingsError for a setting that the inner protocol does not read.
     """
     values: Any = map_entries(outer.inner.get(inner.name, {}), restore_credentials)
     for name in values:
@@ -517,7 +520,7 @@ def inner_settings(outer: ProtocolSettings, inner: Method) -> ProtocolSettings:
 
 
 def follow_routes(settings: Own) -> Own:
-    """Return the settings of a new run, completed from the files of their routes.
+    """Return the settings of a new run, completed from the route files that they name.
 
     A debate inside may have a route, too. Reads files, and raises InputError for a file that cannot
     be read or is for other models: see :meth:`ProtocolSettings.follow_route`.

@@ -35,7 +35,7 @@ def _check_reader(reader: object) -> object:
 
 
 def _name_reader(reader: object) -> str | None:
-    """Return the name of a reader in a record."""
+    """Return the name by which a record names a reader."""
     if reader is None or isinstance(reader, str):
         return reader
     return f"live:{getattr(reader, '__name__', type(reader).__name__)}"

@@ -1,7 +1,7 @@
-"""Read the file with the agreement of votes below which a debate pays.
+"""Read the file with the threshold of a vote: if a smaller share of the votes agrees, a debate pays.
 
-``dialectree eval route --save`` writes it from an evaluation of votes and debates. It is valid only
-for the models of that evaluation.
+``dialectree eval route --save`` writes the file from an evaluation of votes and debates. The threshold
+is valid only for the models of that evaluation.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Stored(BaseModel):
 
 
 class Interval(_Stored):
-    """A figure and its 95 % interval; None where the answers are too few for one."""
+    """A figure and its 95 % interval; None where the answers are too few for an interval."""
 
     value: float | None
     low: float | None
@@ -61,12 +61,12 @@ class Interval(_Stored):
 
 
 class RouteFigures(_Stored):
-    """The results of the rule on questions that were not used to choose it."""
+    """The results of the rule "debate below the threshold", on questions that did not help to choose it."""
 
     accuracy: Interval
     """The rule's share of right answers, 0 to 1."""
     difference: Interval
-    """Accuracy minus the accuracy of debating every question, -1 to 1."""
+    """The rule's accuracy minus the accuracy of debating every question, -1 to 1."""
     vote: Interval
     """The accuracy of the vote alone, 0 to 1."""
     debate: Interval
@@ -86,7 +86,7 @@ class Route(_Stored):
     method: str
     """The protocol or one of its variants."""
     settings: dict[str, JsonValue] = {}
-    """The settings of the debate that were set."""
+    """The settings that the evaluation set for the debate."""
     task: Literal["answer", "decide", "verify"]
     """The task of the questions."""
     voters: Annotated[list[str], Field(min_length=1)]
@@ -97,7 +97,7 @@ class Route(_Stored):
     """The least share of the most frequent answer that needs no debate: 0 never debates, a value above
     1 always does."""
     n: Annotated[int, Field(ge=1)]
-    """Number of questions that it was computed from."""
+    """Number of questions that the threshold was computed from."""
     figures: RouteFigures
     sentence: str
     """The summary that ``eval route`` printed."""
@@ -105,7 +105,7 @@ class Route(_Stored):
     """The name of the data set."""
 
     def require(self, *, voters: Sequence[str], models: Mapping[str, str]) -> None:
-        """Raise InputError, which names both, if a run has other voters or another model of a role.
+        """Raise InputError if a run has other voters, or another model in a role; the error names both.
 
         Args:
             voters: the model of each vote; their order does not matter.
@@ -143,7 +143,7 @@ def read_route(path: str | Path) -> Route:
 
 
 class RoutedSettings(ProtocolSettings):
-    """Add the file with the agreement below which a debate pays; see ``Protocol.early``."""
+    """Add the setting for a file with a threshold, below which a debate pays; see ``Protocol.early``."""
 
     route: str | None = option(None, operator=True, group="Vote", metavar="FILE")
     """A file from ``eval route --save``, for the models that it was measured with. It sets the
@@ -152,8 +152,8 @@ class RoutedSettings(ProtocolSettings):
     def follow_route(self) -> Self:
         """Return the settings with the threshold and the debate of the route.
 
-        A threshold that is given or recorded goes before the file's. Reads the file; raises InputError
-        for a file that cannot be read or is for other models.
+        A threshold that is given or recorded goes before the threshold of the file. Reads the file;
+        raises InputError for a file that cannot be read or is for other models.
         """
         early = self.declaration.early if self.declaration else None
         if not self.route or early is None or early.threshold in self.model_fields_set:

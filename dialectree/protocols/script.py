@@ -53,7 +53,8 @@ class SaidTurn(dict[str, Any]):
     - ``role`` and ``phase``, as :meth:`Script.speaks` declares them;
     - ``round``: the number of the round from 1, or 0 outside of the rounds.
 
-    The other keys are the fields of its reply. A debate by another protocol has ``verdict`` alone.
+    The other keys are the fields of its reply. The turn of a
+    debate by another protocol has only the field ``verdict``.
     """
 
     if TYPE_CHECKING:  # an editor offers these keys
@@ -88,7 +89,7 @@ class Talk:
     """Number of turns of optional speakers that a person dropped."""
 
     def __post_init__(self) -> None:
-        """Let a wrong key of a turn name the keys that there are."""
+        """Convert the turns, so that the error for a wrong key of a turn names the right keys."""
         object.__setattr__(self, "said", [SaidTurn(turn) for turn in self.said])
 
     @property
@@ -109,13 +110,13 @@ When = Callable[[Talk], bool]
 Queries = Callable[[Talk], Iterable[str]]
 """Returns the queries for the sources."""
 Held = Callable[[Talk], tuple[str, Mapping[str, Any]]]
-"""Returns the name of another protocol and its input."""
+"""Returns the name of another protocol, and the input for that protocol."""
 Scores = Callable[[Talk], Mapping[str, float]]
 Evidence = Literal["", "cites", "cited", "pool"]
 
 
 def stop_when_agreed(talk: Talk, field: str = "label") -> bool:
-    """Return whether at least two speakers gave a ``field`` in the last round, and all gave one value.
+    """Return whether at least two speakers gave a ``field`` in the last round, and all gave the same.
 
     A rule for ``until`` of :meth:`Script.rounds`. A setting called ``stop_when_agreed``, if the
     protocol has it, turns the rule on or off.
@@ -243,14 +244,14 @@ class Script:
             when: returns whether the speaker speaks; by default always.
             rules: makes the verdict from the last turn (``Talk.last``). ``True`` takes the fields
                 ``answer``, ``label``, ``rationale`` and ``confidence`` of the reply.
-            ruled: further fields of the reply when a person changes its verdict.
+            ruled: further fields that the reply gets when a person changes the verdict.
             evidence: how the speaker uses sources: ``cites`` reads the retrieved segments and points at
                 sentences. ``cited`` reads only the sentences that others cited, and ``pool`` all
                 segments; both name the sentences behind the ruling. By default, a speaker that
                 ``rules`` reads what was cited.
             of: the list in the reply whose items cite; "" for the reply as a whole.
             edits: the texts of the reply that a person may replace, the main text first; by default
-                all of them, in their order.
+                all texts, in the order of the fields.
         """
         if reserved_fields := {"name", "role", "phase", "round"}.intersection(reply.model_fields):
             raise InputError(
@@ -277,9 +278,9 @@ class Script:
     ) -> None:
         """Add a debate by another protocol, at a part of the question.
 
-        It is a station of its own, outside the rounds. Its verdict is a turn of the phase ``DEBATED``
-        with the field ``verdict``, as a rule returns it. ``Protocol.inner`` has to name the other
-        protocol.
+        The debate is a station of its own, outside the rounds. It adds a turn of the phase ``DEBATED``,
+        whose field ``verdict`` has the form that a rule returns. ``Protocol.inner`` has to name the
+        other protocol.
 
         Args:
             name: the name of the step.
@@ -298,7 +299,7 @@ class Script:
         self.retrievals[name] = queries
 
     def checks(self, name: str = CHECKER) -> None:
-        """Add a step that checks every new point against its sentences, by one call of a model."""
+        """Add a step that checks every new point against the sentences behind it, by one call of a model."""
         self.checkers.append(name)
 
     def rounds(
@@ -316,8 +317,8 @@ class Script:
             speakers: the stations of a round, one after another. Speakers in a tuple, or of one name,
                 speak side by side, and do not hear each other in the round.
             times: the number of rounds, or the name of its setting.
-            until: a pure rule that ends the rounds early. Then the moderator rules if it can;
-                otherwise the debate goes on with ``then``.
+            until: a pure rule that ends the rounds early. Then the moderator rules, if it is a
+                speaker with ``rules``; otherwise the debate goes on with ``then``.
             then: the stations after the rounds; see :meth:`turns`.
         """
         self.before = Rounds(tuple(speakers), moderator, times, until)
@@ -339,7 +340,8 @@ class Script:
             )
 
     def without(self, name: str) -> Script:
-        """Return the script without the speaker ``name``, who speaks alone, for an ablation."""
+        """Return the script without the speaker ``name``, for an ablation; the speaker has to be one that
+        speaks alone."""
         new_script = copy(self)
         new_script.speakers = {step: speaker for step, speaker in self.speakers.items() if step != name}
         new_script.stations = tuple(station for station in self.stations if station != name)
@@ -414,17 +416,17 @@ class Script:
     # The ways
 
     def steps(self, station: Station) -> Station:
-        """Return the step of a station, or the steps side by side."""
+        """Return the step of a station, or the several steps that it takes side by side."""
         steps = [step for name in _several(station) for step in self._groups.get(name, [name])]
         return steps[0] if len(steps) == 1 else tuple(steps)
 
     def ruling(self, name: Station) -> str:
-        """Return the step that makes the verdict from the last turn; "" without one."""
+        """Return the step that makes the verdict after the station ``name``; "" if it makes no verdict."""
         speaking = {step: f"{step}_rules" for step, speaker in self.speakers.items() if speaker.rules}
         return {**speaking, **{rule_name: rule_name for rule_name in self.rules}}.get(str(name), "")
 
     def gates(self) -> dict[str, str]:
-        """Return the debates that a rule may skip, by the steps before them."""
+        """Return the debates that a rule may skip, each under the name of the step before it."""
         return {f"{name}_due": name for name, inner in self.inner.items() if inner.unless}
 
     def closing(self) -> list[Station]:
@@ -440,7 +442,7 @@ class Script:
         return stations if end == last else [*stations, end]
 
     def verdicts(self) -> dict[str, Rule]:
-        """Return the rules by the steps that make a verdict."""
+        """Return the rule of each step that makes a verdict, under the step's name."""
         rules_by_step = {
             f"{step}_rules": speaker.rules for step, speaker in self.speakers.items() if speaker.rules
         }

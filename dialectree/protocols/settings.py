@@ -1,7 +1,7 @@
-"""Define the settings that every protocol has, and find those of a run from a graph's step.
+"""Define the settings that every protocol has, and find a run's settings in a step of its graph.
 
 A protocol declares its own settings in a subclass of :class:`ProtocolSettings`. That class is the
-context of its graphs, with the shared settings and its own.
+context of the protocol's graphs. It has the shared settings, too.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 EMBEDDED = "local:smollm2"
 FIRST_AT_ONCE = 8
-"""Requests at once, at first, at an address whose limit is unknown."""
+"""Number of requests at once with which a run begins at an address whose limit is unknown."""
 Inner = Annotated[dict[str, dict[str, Any]], BeforeValidator(sources.by_protocol), ADDRESS]
 Own = TypeVar("Own", bound="ProtocolSettings")
 _NOTHING: Mapping[str, Any] = {}
@@ -89,7 +89,7 @@ class ProtocolSettings(BaseModel):
     protocol: ClassVar[str] = ""
     """The protocol's name."""
     declaration: ClassVar[Any] = None
-    """The :class:`Protocol` with these settings, which sets this field."""
+    """The :class:`Protocol` with these settings. The protocol itself sets this field."""
 
     model: Speaker = option(EMBEDDED, group="Models", common=True, metavar="SPEC")
     """The model of every role without its own model."""
@@ -169,19 +169,19 @@ class ProtocolSettings(BaseModel):
 
     @classmethod
     def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
-        """Return the form of a server's clients, by which the server recognises settings."""
+        """Return the form for a server's clients; the server also uses it to recognise settings."""
         return settings_form(cls.declaration, super().model_json_schema(*args, **options))
 
     @property
     def trust(self) -> Trust:
-        """Return the record of who chose the addresses and model files; it limits what they may get."""
+        """Return the record of who chose the addresses and model files: it says which a run may use."""
         return self._trust
 
     def __init__(self, **values: Any) -> None:
         """Take settings from a host's program, or from a mapping that LangGraph passes to a graph.
 
-        On a server that mapping is a client's, and this code cannot tell the two apart. Settings of
-        other protocols have no effect on a server: the record names them.
+        On a server that mapping is a client's, and this code cannot tell the two apart. On a
+        server, settings of other protocols have no effect, and the record names these settings.
         """
         settings_of_kind = _without_others(values, type(self)) if on_a_server() else values
         self._fill(settings_of_kind, _trust_host(type(self), settings_of_kind))
@@ -196,7 +196,7 @@ class ProtocolSettings(BaseModel):
     @model_validator(mode="wrap")
     @classmethod
     def _hide_secrets(cls, values: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        """Show a wrong value without its passwords."""
+        """Validate ``values``; an error shows a wrong value without its passwords."""
         try:
             return handler(values)
         except ValidationError as error:
@@ -212,7 +212,7 @@ class ProtocolSettings(BaseModel):
 
     @model_validator(mode="after")
     def _check_inner(self) -> Self:
-        """Refuse settings of a debate inside that is impossible, or that does not read them."""
+        """Refuse an impossible debate inside, and settings that a debate inside does not read."""
         if self.declaration is not None and (self.inner or self.declaration.inner):
             try:
                 self.declaration.methods()[self.protocol].list_inner_methods(self)
@@ -239,10 +239,10 @@ class ProtocolSettings(BaseModel):
         return None if is_explicit else FIRST_AT_ONCE
 
     def speaker(self, role: str, who: str = "") -> str | Runnable[Any, Any]:
-        """Return the model that plays ``role``; ``who`` names the speaker if two play it.
+        """Return the model that plays ``role``; ``who`` names the speaker if two play the role.
 
         A model can be set for one speaker, for the role, or for its family. If a jury plays the role,
-        its first judge answers what only one judge is asked.
+        a question to a single judge goes to the first judge.
         """
         if jury := self.jury_of(role):
             return jury[0]
@@ -257,7 +257,7 @@ class ProtocolSettings(BaseModel):
         return self
 
     def jury_of(self, role: str) -> list[str | Runnable[Any, Any]]:
-        """Return the models that play ``role`` side by side; empty if one model plays it."""
+        """Return the models that play ``role`` side by side; empty if one model plays the role."""
         name = juries(type(self)).get(role)
         return [] if name is None else getattr(self, name)
 
@@ -281,7 +281,7 @@ class ProtocolSettings(BaseModel):
         return {}
 
     def shared(self) -> dict[str, Any]:
-        """Return the settings that a debate inside shares, addresses with their passwords."""
+        """Return the settings that a debate inside shares with this one; addresses have their passwords."""
         values = {name: getattr(self, name) for name in SHARED}
         opened = {
             n: map_entries(values[n], restore_credentials)
@@ -291,7 +291,7 @@ class ProtocolSettings(BaseModel):
         return {**values, **opened}
 
     def make_inner_defaults(self, kind: type[ProtocolSettings]) -> Mapping[str, Any]:
-        """Return further defaults for a debate inside with settings of ``kind``."""
+        """Return further defaults for a debate inside, whose settings are of ``kind``."""
         return {}
 
 
@@ -300,7 +300,7 @@ SHARED = tuple(name for name in ProtocolSettings.model_fields if name != "inner"
 
 
 def embeddings_name(name: str) -> str:
-    """Return a name of embeddings without blanks; raise ValueError for a wrong address in it."""
+    """Return the name of an embedding model, without blanks; raise ValueError if its address is wrong."""
     return require_spec(name)[0] if name.startswith("openai:") else name
 
 
@@ -324,7 +324,7 @@ class RetrievalSettings(ProtocolSettings):
         return None if "reader" in self.trust.unnamed else self.reader
 
     def embeddings_access(self) -> Access:
-        """Return what the endpoint of the embeddings may get, if they have one."""
+        """Return whether the endpoint of the embeddings, if they have one, may be used and gets a key."""
         return self.trust.embeddings(self.embeddings, self.base_url)
 
     def require_embeddings(self) -> None:
@@ -371,7 +371,7 @@ def read_settings(
     """Return the settings that ``lender`` recorded, with the ``changes`` given now.
 
     An address is recorded without user, password and query. If the same address is given now with
-    them, they are used again.
+    these parts, the recorded address gets them back.
 
     Args:
         own_run: whether ``lender`` is a run in the current folder of runs.
@@ -383,10 +383,10 @@ def read_settings(
 
 
 def inherit_settings(outer: ProtocolSettings, kind: type[Own], values: Mapping[str, Any]) -> Own:
-    """Return settings of another protocol that takes part in a run of ``outer``.
+    """Return settings of another protocol, which takes part in a run with settings ``outer``.
 
-    It takes models, limits and trust from ``outer``, and its own settings from ``values``,
-    environment and file.
+    The other protocol takes models, limits and trust from ``outer``, and its own settings from
+    ``values``, environment and file.
     """
     return _make(kind, {**outer.shared(), **outer.make_inner_defaults(kind), **values}, outer.trust)
 
@@ -417,7 +417,7 @@ def _make(kind: type[Own], values: Mapping[str, Any], trust: Trust) -> Own:
 
 
 def _trust_host(kind: type[Own], values: Mapping[str, Any]) -> Trust:
-    """Return the trust in ``values`` passed to a graph; on a server a client passes them."""
+    """Return the trust in ``values`` that were passed to a graph, on a server by a client."""
     return Trust.of_client(kind, values) if on_a_server() else Trust.from_settings(kind, values)
 
 
@@ -426,8 +426,8 @@ host_run: ContextVar[RunControl | None] = ContextVar("host_run", default=None)
 of_the_run: ContextVar[tuple[object, ProtocolSettings | None]] = ContextVar(
     "of_the_run", default=(None, None)
 )
-"""The context that the host passed to the graph of that run, and the run's settings. The settings
-replace the context, which names only the changes when the run goes on."""
+"""The context that a host passed to the graph of the current run, and the run's settings. The settings
+replace the context, because the context of a resumed run names only changed settings."""
 
 
 @overload
@@ -448,7 +448,7 @@ def settings(runtime: Runtime[Any], kind: type[ProtocolSettings] = ProtocolSetti
 
 
 def _among(context: object, kind: type[Own]) -> Own:
-    """Return the settings in a host's own context: its ``dialectree``, or a whole mapping."""
+    """Return the settings in a host's own context: its part ``dialectree``, or the whole mapping."""
     if not context:
         return _build_cached_settings(_NOTHING, kind)
     part = _extract_own_part(context)
@@ -464,7 +464,7 @@ def _among(context: object, kind: type[Own]) -> Own:
 
 
 def _extract_own_part(context: object) -> object:
-    """Return our part of a host's context."""
+    """Return the part of a host's context that has settings of dialectree."""
     if isinstance(context, Mapping):
         return context.get("dialectree", context)
     if isinstance(context, ProtocolSettings):
@@ -473,9 +473,9 @@ def _extract_own_part(context: object) -> object:
 
 
 def find_changes(context: object, kind: type[ProtocolSettings]) -> Mapping[str, Any] | None:
-    """Return the settings that a host's context names; None if it has settings of its own class.
+    """Return the settings that a host's context names; None if these are in a class of the host's own.
 
-    LangGraph makes settings from any mapping, so default values there were not chosen.
+    LangGraph makes settings from any mapping. Nobody chose their default values, so these are omitted.
     """
     part = _extract_own_part(context) or _NOTHING
     named_settings = part._explicit_settings if isinstance(part, ProtocolSettings) else part
@@ -501,7 +501,8 @@ def _without_others(values: Mapping[str, Any], kind: type[ProtocolSettings]) -> 
 
 
 _cached: OrderedDict[tuple[int, type], tuple[object, object, Any]] = OrderedDict()
-"""Settings by the identity of their origin, each with the origin's value and the sources' stamp."""
+"""Settings by the identity of the object that they were made from. An entry also has this object, a copy
+of its value, and the stamp of environment and file."""
 _CACHED = 4096
 
 

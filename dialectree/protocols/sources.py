@@ -1,9 +1,10 @@
 """Read settings from the environment and dialectree.toml, and say where a wrong value came from.
 
-A setting is the first found of: the value given, the environment, ``dialectree.toml`` in the
-working folder, the default. In the environment and the file a name sets every protocol that has it
-(``DIALECTREE_MAX_DEPTH``, ``max_depth``), or one protocol only (``DIALECTREE_TSD_MAX_DEPTH``,
-``max_depth`` in the table ``[tsd]``), which goes first. Only this module reads the environment.
+A setting has the first value that is found: the value given, the environment, ``dialectree.toml`` in
+the working folder, the default. In the environment and the file, a name can set every protocol that
+has the setting (``DIALECTREE_MAX_DEPTH``, ``max_depth``). A name for one protocol
+(``DIALECTREE_TSD_MAX_DEPTH``, ``max_depth`` in the table ``[tsd]``) goes first. Only this module reads
+the environment.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ CACHE_URL = f"{PREFIX}CACHE_URL"
 CACHE_HINT = f"use `cache=False`, or point {CACHE_URL} at a database that answers"
 """Advice for when the database of the reply cache fails."""
 _TABLES = ("roles", "prices", "model_options")
-"""Settings with several named values."""
+"""Settings that are tables of named values."""
 RUNS = f"{PREFIX}RUNS"
 CHECKPOINTS = f"{PREFIX}CHECKPOINTS"
 SERVER_KEYS = f"{PREFIX}SERVER_KEYS"
@@ -170,7 +171,7 @@ def lines(
 
 
 def source(name: str, rest: list[str], explicit_names: Container[str], protocol: str) -> str:
-    """Return where a setting came from, in the order in which the sources go first."""
+    """Return the source of a setting's value: the first place, in order of precedence, that sets it."""
     entry = rest[0] if name in _TABLES and rest else None
     if name in explicit_names:
         return f"`{name}`" if entry is None else f"`{name}` {entry}"
@@ -202,7 +203,7 @@ def by_protocol(values: object) -> object:
 
 
 def stamp() -> object:
-    """Return a value that changes with environment or file; cheap, because nodes call it often."""
+    """Return a value that changes with environment or file; it is cheap, because nodes call it often."""
     try:
         file = os.stat(FILE)
     except OSError:
@@ -213,7 +214,7 @@ def stamp() -> object:
 def cache_folder() -> Path:
     """Return the folder of the reply cache: DIALECTREE_CACHE_DIR, or the user's cache folder.
 
-    It is not a setting, because a server's clients can send settings.
+    The folder is not a setting, because a server's clients can send settings.
     """
     folder = os.environ.get(CACHE_DIR)
     return Path(folder) if folder else user_cache_path("dialectree")
@@ -222,7 +223,7 @@ def cache_folder() -> Path:
 def cache_url() -> str | None:
     """Return the address of the database that holds the reply cache, or None for a file.
 
-    It is not a setting either, and it is never recorded: it may contain a password.
+    The address is not a setting either, and it is never recorded: it may contain a password.
     """
     return os.environ.get(CACHE_URL) or None
 

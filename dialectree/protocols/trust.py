@@ -107,8 +107,8 @@ class Trust:
     ) -> Self:
         """Return the trust in ``values`` of a server's client, and in the settings ``lent`` by its thread.
 
-        Raises SettingsError for settings that only the server's operator may choose. It looks only
-        at names, addresses and the number of judges, before values are validated.
+        Raises SettingsError for settings that only the server's operator may choose. This
+        check looks only at names, addresses and the number of judges, before values are validated.
         """
         everything = {**(lent or {}), **values}
         require_unreserved(find_reserved_settings(kind, values))
@@ -121,14 +121,14 @@ class Trust:
     def stranger(self, place: str) -> str | None:
         """Return the origin of ``place``, or None if the person or the host's program named it.
 
-        All other addresses that are not lent come from dialectree.toml.
+        An address that is neither named nor lent comes from dialectree.toml.
         """
         if place.rstrip("/") in self.trusted_places:
             return None
         return self.lender if place.rstrip("/") in self.lent else sources.FILE
 
     def access(self, url: str) -> Access:
-        """Return whether ``url`` is used with the key of the environment, without it, or is refused.
+        """Return whether ``url`` is refused, and if not, whether it gets the key of the environment.
 
         Raises SettingsError for a client's address that the operator does not allow, and for a key
         that cannot be sent.
@@ -271,13 +271,13 @@ def find_large_juries(kind: type[BaseModel], values: Mapping[str, Any]) -> tuple
 
 
 def require_few_judges(juries: Iterable[str]) -> None:
-    """Raise SettingsError if ``juries``, the names of too large juries, has an entry."""
+    """Raise SettingsError if there are any ``juries``, the names of juries that are too large."""
     for name in juries:
         raise SettingsError(f"{name}: clients of a server may name at most {MOST_JUDGES} judges")
 
 
 def require_unreserved(names: Iterable[str]) -> None:
-    """Raise SettingsError, without the value, if ``names`` has an operator's setting."""
+    """Raise SettingsError if there are any ``names``, which are operator's settings; show no value."""
     for name in names:
         variable = f"{sources.PREFIX}{name}".upper()
         raise SettingsError(f"{name}: the server's operator sets it, by {variable}; leave it out")
@@ -322,8 +322,8 @@ def endpoint(url: str | None, base_url: str | None) -> str:
 def opener(addresses: Iterable[str]) -> Callable[[object], object]:
     """Return a function that puts user, password and query back into a recorded setting.
 
-    A record has an address without them. The function takes them from the matching address in
-    ``addresses``, unless two match.
+    A record has an address without these parts. The function takes them from the matching address in
+    ``addresses``, unless two addresses match.
     """
     addresses = [*addresses]
     count = Counter(map(public, addresses))
@@ -346,7 +346,7 @@ def _list_openai_addresses() -> frozenset[str]:
 def _require_allowed(place: str) -> None:
     """Raise SettingsError unless a server's operator lets clients name the address or file.
 
-    Never checks whether the file exists: a client must not learn it.
+    Never checks whether the file exists: a client must not learn that.
     """
     url = place.startswith(("http://", "https://"))
     place_kind, variable = (

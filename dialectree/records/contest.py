@@ -19,45 +19,45 @@ class Moved(Strict):
 
 
 ARGUMENT = "argument"
-"""The role of a spot that is an argument itself, not a call at its node."""
+"""The role of a spot that stands for an argument itself, not for a call at the argument's node."""
 OverrideKind = Literal["replaced", "ruled", "dropped", "set", "flipped", "voided", "added"]
-"""``replaced``: a turn or a segment; ``ruled``: a verdict; ``dropped``: anything optional; ``set``: a
-strength; ``flipped``, ``voided``: a comparison; ``added``: an argument or a source."""
+"""What happened, and to what. ``replaced``: a turn or a segment; ``ruled``: a verdict; ``dropped``:
+anything optional; ``set``: a strength; ``flipped``, ``voided``: a comparison; ``added``: an argument or a source."""
 
 
 class Override(Strict):
     """One change by a person. It is applied at its places in every further run of the graph."""
 
     id: str
-    """The person's name for it: a turn, a node, two arguments (``ID:ID``), a source or a segment."""
+    """What is changed, as the person named it: a turn, a node, two arguments (``ID:ID``), a source or a segment."""
     what: OverrideKind
     field: str = ""
-    """The name of the text of a turn, if it is not the main text."""
+    """The name of the changed text of a turn, if that is not the main text."""
     spots: list[Turn]
-    """The turns that it changes, as they were before any person's change; a missing turn has no
-    fields. A turn without a phase means a whole node or, with the role ``argument``, an argument,
-    whose side is its stance. The list is empty for a source and a segment of evidence."""
+    """The changed turns, as they were before any person's change; a missing turn has no fields. A turn
+    without a phase stands for a whole node. With the role ``argument`` it stands for an argument, and
+    its side is the argument's stance. The list is empty for a source and a segment of evidence."""
     reply: dict[str, JsonValue] | None = None
-    """The fields of the reply that it sets; None if there is no reply."""
+    """The fields that the change sets in the reply; None if there is no reply."""
     before: str | None = None
-    """The text that it replaced; for a dropped source its name."""
+    """The replaced text; for a dropped source, the source's name."""
     after: str | None = None
-    """The new text; for an added source its name."""
+    """The new text; for an added source, the source's name."""
 
     def out(self) -> bool:
-        """Return whether it removes something, which may include other changes."""
+        """Return whether the change removes something; other changes may lie in the removed part."""
         return self.what in ("dropped", "voided")
 
     def key(self) -> tuple[str, str, str]:
-        """Return the key of what it changes: each text of a turn can have its own change."""
+        """Return the key of the changed part: each text of a turn can have its own change."""
         return self.id, self.field, "out" if self.out() else self.what
 
     def of_argument(self) -> bool:
-        """Return whether it drops or inserts an argument of an argument tree."""
+        """Return whether the change drops or inserts an argument of an argument tree."""
         return any(spot.role == ARGUMENT for spot in self.spots)
 
     def words(self) -> str:
-        """Return it in words: ``0.1/A2 replaced``, ``strength of 0.1 set to 0.3 (before: 0.5)``."""
+        """Return the change in words: ``0.1/A2 replaced``, ``strength of 0.1 set to 0.3 (before: 0.5)``."""
         match self.what:
             case "set":
                 return f"strength of {self.id} set to {self.after} (before: {self.before})"
@@ -92,7 +92,7 @@ class Contest(Strict):
     overrides: list[Override] = []
     """All changes by persons, in this run and in the runs before."""
     verdict_before: Verdict | None = None
-    """None if strengths of arguments changed instead."""
+    """The verdict before the contest; None if strengths of arguments changed instead."""
     verdict_after: Verdict | None = None
     moved: list[Moved] = []
     """Every node whose verdict or strength changed, from the bottom up."""

@@ -1,6 +1,6 @@
-"""Keep the declarations of its protocols with a run.
+"""Keep with a run the declarations of the protocols that take part.
 
-Reports, the terminal and contests read them, so that an old run looks the same everywhere.
+Reports, the terminal and contests read these declarations, so an old run looks the same everywhere.
 """
 
 from __future__ import annotations
@@ -92,13 +92,13 @@ class Declared(Short):
         return look.model_dump(mode="json", exclude_unset=True)
 
     def phase(self, role: str, name: str) -> DeclaredPhase | None:
-        """Return the phase ``name`` of ``role``; a declaration for all its phases is the fallback."""
+        """Return the phase ``name`` of ``role``, or else the declaration for all phases of ``role``."""
         of_role = {phase.phase: phase for phase in reversed(self.phases) if phase.role == role}
         return of_role.get(name) or of_role.get("")
 
 
 def declarations(chosen: Method, settings: Mapping[str, Any]) -> dict[str, Declared]:
-    """Return the declarations of the protocols of a run, its own first.
+    """Return the declarations of the protocols of a run, the run's own protocol first.
 
     Args:
         chosen: The method of the run.

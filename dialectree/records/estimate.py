@@ -24,7 +24,7 @@ class Estimate(BaseModel, frozen=True):
     early: Span | None = None
     """The calls if the first answers agree, for a protocol that then holds no debate."""
     late: Span | None = None
-    """The calls of such a protocol if the answers do not agree."""
+    """The calls if the first answers do not agree, for the same protocol."""
     in_a_row: Span
     """The longest chain of calls in which each call needs the one before."""
     tokens: Span
@@ -35,9 +35,9 @@ class Estimate(BaseModel, frozen=True):
     """True for a local server that has not answered in any run yet; the seconds are then those of a
     usual endpoint."""
     measured_in: str | None
-    """The run with calls of that length; None: a usual length is assumed."""
+    """The run that ``seconds_per_call`` comes from; None: a usual length is assumed."""
     cost: Span | None
-    """In the unit of the prices; None if a price is unknown."""
+    """The cost, in the unit of the prices; None if a price is unknown."""
     rehearsals: int
 
     @property

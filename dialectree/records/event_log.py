@@ -20,9 +20,9 @@ class EventLog:
     def __init__(self) -> None:
         self._events: list[Event] = []
         self._current: dict[tuple[str, ...], Event] = {}
-        """The last events, by their keys."""
+        """The last event of each key."""
         self._earlier: dict[tuple[str, ...], list[Event]] = {}
-        """By their keys, the events that a resumed run has not repeated yet, in order."""
+        """For each key, the earlier events that a resumed run has not repeated yet, in order."""
 
     def tell(self, event: Event) -> bool:
         """Number an event and add it; skip an event with no new content.

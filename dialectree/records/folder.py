@@ -177,7 +177,7 @@ class RunFolder(EventLog):
         """Yield the events to add before a run goes on.
 
         A killed process may have paid for calls but not logged their events. The events also name
-        calls that became void, because what depends on them is repeated.
+        calls that became void: all that depends on these calls is repeated.
         """
         calls = [call for call in self.ledger() if call.own]
         untold = self._untold(self._events, calls)
@@ -202,7 +202,7 @@ class RunFolder(EventLog):
         ]
 
     def journal(self) -> Journal:
-        """Open the run's calls, to answer from and to add to."""
+        """Open the journal of the run's calls: it answers repeated calls, and keeps new ones."""
         return Journal(self.path / "calls.jsonl")
 
     def ledger(self) -> list[Call]:
@@ -216,7 +216,7 @@ class RunFolder(EventLog):
             return {text.hash: text.text for text in parse_lines(path, whole_lines(path)[0], PromptText)}
 
     def copy_texts(self, other_folder: RunFolder) -> None:
-        """Copy the texts that the calls of another run sent, and its retrievals."""
+        """Copy from another run the texts that its calls sent, and its retrievals."""
         retrieved = other_folder.path / RETRIEVALS
         with files(retrieved):
             retrieval_lines, _ = whole_lines(retrieved)
@@ -227,7 +227,7 @@ class RunFolder(EventLog):
             self.write(PROMPTS, "".join(line.model_dump_json() + "\n" for line in lines))
 
     def calls(self) -> list[Call]:
-        """Return the finished calls of this run only, in the order of their ends."""
+        """Return the finished calls of this run only, in the order in which they ended."""
         return own_calls(self.ledger())
 
     def void(self, failed: Iterable[Call]) -> None:
@@ -286,7 +286,7 @@ class RunFolder(EventLog):
         return self._read("run.json")
 
     def tell_of(self, record: RunRecord, events: list[Event]) -> None:
-        """Fold ``events`` into ``record``, with the prompts of the calls."""
+        """Fold ``events`` into ``record``, and add the prompts that the calls used."""
         _tell_of(record, self._fold_events(events, record.order()), self.ledger())
 
     def _fold_events(self, events: list[Event], order: PhaseOrder = UNORDERED) -> Folded:
@@ -352,7 +352,7 @@ class Unkept(EventLog):
         self.calls.append(call)
 
     def tell_of(self, record: RunRecord, events: list[Event]) -> None:
-        """Fold ``events`` into ``record``, with the prompts of the calls."""
+        """Fold ``events`` into ``record``, and add the prompts that the calls used."""
         _tell_of(record, fold_run(events, record.order()), self.calls)
 
 

@@ -55,7 +55,7 @@ def fold_run(events: Iterable[Event], order: PhaseOrder = UNORDERED) -> Folded:
 class Folding:
     """Apply events one by one; applying a node's event again has no effect.
 
-    The lists of a node have the order of first events until :func:`fold` sorts them.
+    Until :func:`fold` sorts them, the lists of a node are in the order in which their items first came.
     """
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Folding:
         self._void: set[int] = set()
         """The numbers of calls that were repeated, and count only for the usage."""
         self._took: dict[str, float] = {}
-        """The seconds that each ended part of the run took."""
+        """The ``wall_s`` and ``embedding_s`` of the usage, as of the end of the last part of the run."""
         self._places: dict[Hashable, int] = {}
         """The index of a turn, a comparison, a retrieval or a failure in the list of its node."""
 
@@ -147,7 +147,7 @@ class Folding:
         self._void |= void
 
     def _put(self, node: Node, items: list[Item], item: Item, key: tuple[object, ...]) -> None:
-        """Add ``item`` to the ``items`` of ``node``, or replace the item with its key.
+        """Add ``item`` to the ``items`` of ``node``, or replace the item that has the same ``key``.
 
         It does not search the items, so that a node may have thousands.
         """
@@ -189,8 +189,8 @@ def _hung(nodes: Mapping[str, Node]) -> dict[str, Node]:
     """Return the nodes in the order of the tree.
 
     Omits children that were not opened, and nodes that their parent no longer has: a run resumed
-    with other settings may split a question anew. Keeps only comparisons of a supporter and an
-    attacker among the children.
+    with other settings may split a question anew. Keeps a comparison only between a
+    supporter and an attacker that are both children.
     """
     hung: dict[str, Node] = {}
     for node in sorted(nodes.values(), key=lambda node: path_key(node.id)):
@@ -262,7 +262,8 @@ def _branch(node: Node, data: Mapping[str, JsonValue]) -> None:
 
 
 def _settle(node: Node, data: Mapping[str, JsonValue]) -> None:
-    """Settle the node; without a verdict its status is missing, unless the event has another."""
+    """Settle the node. Without a verdict its status is ``missing``, unless the event says ``answered`` or
+    the node has an earlier verdict."""
     node.data = _merge_data(node.data, data)
     if data.get("verdict") is None:
         answered = data.get("status") == "answered" or node.verdict is not None

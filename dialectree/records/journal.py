@@ -49,7 +49,7 @@ def private(path: str, flags: int) -> int:
 def files(path: Path, then: str = "resume") -> Iterator[None]:
     """Turn errors of the operating system on ``path`` into one clear line.
 
-    ``then`` is the advice for after the user has freed space.
+    ``then`` is the command that the user can call after freeing space.
     """
     try:
         yield
@@ -184,7 +184,7 @@ class Retrievals:
         self.passages: dict[str, RetrievedText] = {}
         """All returned texts by id, in the order of their return."""
         self.by = ""
-        """The name of the retriever of the last texts; "" before any."""
+        """The name of the retriever that returned the last texts; "" before the first ones."""
         if path is not None:
             with files(path):
                 lines, torn = whole_lines(path)
@@ -250,8 +250,8 @@ class Journal:
     def append(self, call: Call, texts: Mapping[str, str] | None = None) -> None:
         """Write the call's line to the file: when this returns, a crash of the process cannot lose it.
 
-        ``texts`` are the texts that it sent, by hash; they are written first. The line is synced
-        within a second: a power failure can lose only that much. Raises DiskFull or RunFolderError,
+        ``texts`` are the texts that the call sent, by hash; they are written first. The line is synced
+        within a second: a power failure can lose only the last second. Raises DiskFull or RunFolderError,
         also for an earlier line that could not be synced.
         """
         with files(self._path):
@@ -284,7 +284,7 @@ class Journal:
             await asyncio.shield(asyncio.wrap_future(self._syncing))
 
     def close(self) -> None:
-        """Close the file. Raises as ``append`` if a line could not be synced."""
+        """Close the file. Raises the errors of ``append`` if a line could not be synced."""
         self._begin_sync()
         if self._syncing is not None:
             wait([self._syncing])

@@ -27,13 +27,13 @@ class Usage(Strict):
     tokens_from_cache: int = 0
     """The prompt and completion tokens of calls that the reply cache answered."""
     cost: float | None = None
-    """In the unit of the given prices; null if a price, or the tokens of a call, are unknown."""
+    """The cost, in the unit of the given prices; null if a price, or the tokens of a call, are unknown."""
     cost_from_cache: float | None = None
     """The cost of the calls that the reply cache answered."""
     wall_s: float = 0.0
     embedding_s: float = 0.0
-    """The part of it for retrieval when papers are compared: loading the model, cutting and embedding
-    the papers, embedding queries."""
+    """The part of ``wall_s`` for retrieval when papers are compared: loading the model, cutting and
+    embedding the papers, embedding queries."""
     critical_path_calls: int = 0
     """The longest chain of calls in which each call needs the one before."""
 
@@ -48,14 +48,15 @@ class Called(Place):
     cached_tokens: int = 0
     cost: float | None = None
     seconds: float = 0.0
-    """The seconds from its start to its end."""
+    """The seconds from the call's start to its end."""
     source: Literal["model", "cache"] = "model"
     failed: bool = False
     """True if no reply came."""
 
 
 VOID = "void:"
-"""Begins the key of a failed call that is made again; its line stays, as it may have been paid."""
+"""The beginning of the key of a failed call that is made again. The call's line stays, because the call
+may have been paid."""
 
 
 class Sent(Strict):
@@ -64,7 +65,7 @@ class Sent(Strict):
     messages: list[tuple[Literal["system", "user", "assistant"], str]]
     """Role and text of each message."""
     reply_schema: str
-    """The JSON Schema that a reply has to fit, by its hash."""
+    """The hash of the JSON Schema that a reply has to fit."""
     response_format: Literal["json_schema", "json_object", "text"]
     """How the request asked for JSON; if not by json_schema, the system message has the schema, too."""
     schema_shape: Literal["full", "strict", "plain"] = "full"
@@ -108,11 +109,11 @@ class Call(Place):
     error: str | None = None
     source: Literal["model", "cache", "person"] = "model"
     prompt_form: Literal["full", "medium", "small"] = "full"
-    """The form of the prompt: the whole prompt, or the form for models of that size."""
+    """The form of the prompt: the whole prompt, or its form for medium or small models."""
     sent: Sent | None = None
-    """None for a person's answer."""
+    """The request; None for a person's answer."""
     run: str | None = None
-    """The contested run, if the call was made for that one."""
+    """The id of the contested run, if the call was made in that run."""
 
     @model_serializer(mode="wrap")
     def _of_which_run(self, handler: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
@@ -144,11 +145,11 @@ class Call(Place):
         return self.run is None and self.source != "person"
 
     def took_s(self) -> float:
-        """Return the seconds from its start to its end, to the millisecond."""
+        """Return the seconds from the call's start to its end, to the millisecond."""
         return round(max(0.0, moment(self.ended) - moment(self.started)), 3)
 
     def make_event_data(self) -> dict[str, JsonValue]:
-        """Return the data of its event, without default values."""
+        """Return the data of the call's event, without default values."""
         fields = {**self.__dict__, "seconds": self.took_s(), "failed": self.error is not None}
         more = {n: v for n, usual in _USUAL.items() if (v := fields[n]) != usual}
         return {**make_place_fields(self), **more}
@@ -244,7 +245,7 @@ def models(calls: Iterable[Call], roles: Collection[str]) -> dict[str, str]:
 
 
 def prompts(calls: Iterable[Call]) -> dict[str, int]:
-    """Return the version of every prompt used; the newest if several were."""
+    """Return the version of every prompt used; the newest if several versions were used."""
     labels = (call.prompt.rpartition("@") for call in calls if call.prompt)
     return dict(sorted((name, int(number)) for name, _, number in labels))
 

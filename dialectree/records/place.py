@@ -46,7 +46,7 @@ class Place(Strict):
 
     @property
     def name(self) -> str:
-        """Return the speaker's own name, or "" if it is the role."""
+        """Return the speaker's own name, or "" if the role is the speaker's name."""
         return "" if self.speaker == self.role else self.speaker
 
     def spot(self) -> Spot:

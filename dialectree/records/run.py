@@ -84,19 +84,20 @@ class RunRecord(Sparse):
     thread: str | None = None
     """The host's thread in which the question was asked, for example of a LangGraph server."""
     evaluated: Evaluated | None = None
-    """Its place in an evaluation, if it belongs to one."""
+    """The run's place in an evaluation, if it belongs to one."""
     status: RunStatus = "running"
     demonstration: bool = False
     """True if a local model took part whose answers are no better than chance."""
     input: dict[str, JsonValue]
     settings: dict[str, JsonValue] = {}
     models: dict[str, str] = {}
-    """The models by role; several if the run was resumed or contested with another model."""
+    """The models by role. A role has several if the run was resumed or contested with another model."""
     calibration: list[Calibration] = []
-    """The calibrations of the verdict's confidence, by its source; empty unless a file was named."""
+    """The calibrations of the verdict's confidence, one for each source of a confidence; empty unless a
+    file was named."""
     prompts: dict[str, int] = {}
     declared: dict[str, Declared] = {}
-    """The declarations of the protocols that take part, by name, its own first."""
+    """The declarations of the protocols that take part, by name, the run's own protocol first."""
     small_form: list[str] = []
     """The models that were asked in the form for small models."""
     medium_form: list[str] = []
@@ -136,8 +137,8 @@ class RunRecord(Sparse):
     def to_pandas(self) -> DataFrame:
         """Return a row for each turn: its node, its place, who spoke, and its reply.
 
-        The fields of a reply are in columns ``reply_...``. If the record has a folder, there are also
-        the model, tokens, cost and seconds of each turn's call. Raises MissingPackage without
+        The fields of a reply are in columns ``reply_...``. If the record has a folder, the table
+        also has the model, tokens, cost and seconds of each turn's call. Raises MissingPackage without
         pandas.
 
         Example:
@@ -167,7 +168,7 @@ class RunRecord(Sparse):
 
     @property
     def sources(self) -> list[dict[str, Any]]:
-        """Return the documents that it argues from, as its graph takes them; empty if none."""
+        """Return the documents that the debate argues from, as its graph takes them; empty if none."""
         listed: Any = self.input.get("sources") or []
         return [*listed]
 
@@ -177,7 +178,7 @@ class RunRecord(Sparse):
         return self.declared.get(name) or Declared(title=name)
 
     def order(self) -> PhaseOrder:
-        """Return the order of its phases, with those of all protocols that take part."""
+        """Return the order of the run's phases, with the orders of all protocols that take part."""
         inside = {
             name: declaration.order.order({})
             for name, declaration in self.declared.items()
@@ -220,7 +221,7 @@ class Event(Strict):
     """One line of events.jsonl."""
 
     n: int = 0
-    """Its number in the run, from 1 without gaps, in the file and on every stream. 0 for an event
+    """The event's number in the run, from 1 without gaps, in the file and on every stream. 0 for an event
     that is not kept."""
     t: str
     run_id: str

@@ -45,14 +45,14 @@ class RunSummary(BaseModel):
     status: RunStatus
     demonstration: bool = False
     question: Annotated[str, BeforeValidator(_as_text)] = Field(validation_alias=_from("input", "question"))
-    """At most its first 2,000 characters."""
+    """The question, or its first 2,000 characters."""
     models: dict[str, str] = {}
     contests: str | None = Field(default=None, validation_alias=_from("contest", "run", "contests"))
     """The id of the run that this one contests."""
     waits: bool = False
     """Whether the run has asked a person and waits for the answer."""
     verdict: Verdict | None = None
-    """Without rationale and notes."""
+    """The verdict, without rationale and notes."""
     calls: int = Field(default=0, validation_alias=_from("usage", "calls"))
     cost: float | None = Field(default=None, validation_alias=_from("usage", "cost"))
     wall_s: float = Field(default=0.0, validation_alias=_from("usage", "wall_s"))

@@ -47,7 +47,7 @@ class Ground(Strict):
     source: str
     """The name of the source."""
     page: int | None = None
-    """The page on which its segment begins, from 1; None if the source has no pages."""
+    """The page on which the sentence's segment begins, from 1; None if the source has no pages."""
 
 
 class Calibrated(Strict):
@@ -58,9 +58,9 @@ class Calibrated(Strict):
     n: int = Field(ge=1)
     """Number of answers that the calibration was fitted to."""
     brier_before: float
-    """Their Brier score with the confidences as stated, 0 to 1."""
+    """The Brier score of these answers with the confidences as stated, 0 to 1."""
     brier_after: float
-    """Their Brier score calibrated, each answer by a fit to other answers."""
+    """The Brier score of these answers with calibrated confidences, each by a fit to other answers."""
 
 
 class Verdict(Sparse):
@@ -71,7 +71,7 @@ class Verdict(Sparse):
         **{"dissent": {}, "grounds": [], "take": 1},
     }
     answer: str | None = None
-    """None if the debate reached no answer."""
+    """The answer; None if the debate reached none."""
     label: str | None = None
     """The answer from a closed set: an option's letter, or ``True`` or ``False``."""
     confidence: float | None = Field(default=None, ge=0, le=1)
@@ -93,7 +93,7 @@ class Verdict(Sparse):
     take: int = 1
     """1 for the first pass over the tree, 2 for a second one."""
     grounds: list[Ground] = []
-    """The sentences of the user's sources that support it."""
+    """The sentences of the user's sources that support the answer."""
     calibrated: Calibrated | None = None
     """The calibrated confidence; None without a calibration. ``confidence`` stays as stated."""
 
@@ -122,26 +122,26 @@ class Point(Sparse):
 
     few = {"item": 0}
     id: str
-    """Unique in the run."""
+    """The id of the point, unique in the run."""
     point: str
     sentences: list[str]
     """Ids of sentences: ``s2:17.3``. Their texts are in the segments of the tree."""
     item: int = 0
-    """The item of the reply's list that it belongs to, from 1; 0: the reply as a whole."""
+    """The item of the reply's list that the point belongs to, from 1; 0: the reply as a whole."""
 
 
 Mark = Literal["copied", "cut"]
-"""``copied``: a turn that repeats its opponent's words; ``cut``: a text was cut at a limit."""
+"""``copied``: a turn that repeats its opponent's words; ``cut``: a turn with a text that was cut at a limit."""
 
 
 class Turn(Place, Sparse):
-    """One reply in the transcript of a node, at its place; without ``fields`` a future reply."""
+    """One reply in the transcript of a node, with its place. Without ``fields``, the reply is still to come."""
 
     few = {"evidence": [], "rests_on": [], "marks": []}
     side: str | None = None
     """The text that the speaker has to defend, if one is assigned."""
     label: str | None = None
-    """The label of that text, if it has one; ``side`` shortens long texts."""
+    """The label of the text to defend, if it has one; ``side`` shortens long texts."""
     called: str = Field(default="", exclude=True)
     """The speaker's name in traces and failures, such as the label it defends; not recorded."""
     names: str | None = None
@@ -176,7 +176,7 @@ class Failure(Strict):
 
 
 class Comparison(Strict):
-    """A comparison of a supporter and an attacker of one claim by a judge."""
+    """A judge's comparison of a supporter and an attacker of one claim."""
 
     supporter: str
     attacker: str
@@ -204,10 +204,10 @@ class Segment(Sparse):
     page: int | None = None
     """The page, from 1; None if the source has no pages."""
     offset: int = 0
-    """Its start in the paper's text, in characters."""
+    """The start of the segment in the paper's text, in characters."""
     heading: str | None = None
     contested: bool = False
-    """True if a person wrote it in place of the paper's own text."""
+    """True if a person wrote the segment in place of the paper's own text."""
     source: str = ""
     """The name of the source; "" for a paper."""
     sentences: list[tuple[int, int]] = []
@@ -230,10 +230,10 @@ class Retrieval(Sparse):
     paper: str = ""
     """The paper's letter; "" for all sources."""
     of: str
-    """``topic``, or the id of the other paper's claim; for sources the retrieving step and a number,
-    or ``whole``."""
+    """What the query is for: ``topic``, or the id of the other paper's claim. For sources, the retrieving
+    step and a number, or ``whole``."""
     query: str
-    """Empty if sources are shown whole."""
+    """The text of the query; empty if sources are shown whole."""
     found: list[Found]
     shown: list[str] = []
     """For sources: the ids of the segments that debaters see from here on, in their order."""
@@ -254,7 +254,8 @@ class Node(Strict):
     protocol: str = ""
     """The protocol that debates it; "" for the run's own."""
     round: int = 0
-    """The round in which it is debated, at the same time as others; rounds follow one another."""
+    """The round in which the node is debated, together with the round's other nodes. Rounds follow one
+    another."""
     text: str
     stance: Stance | None = None
     """For or against its parent; only for an argument."""
@@ -278,9 +279,9 @@ class Node(Strict):
     data: dict[str, JsonValue] = {}
     """Further data that the protocol keeps on a node."""
     dropped: bool = False
-    """True if a person removed it, and all below it."""
+    """True if a person removed the node and all below it."""
     added: bool = False
-    """True if a person added it."""
+    """True if a person added the node."""
 
     def score(self, name: str) -> float | None:
         """Return the score called ``name``; None if it is missing."""

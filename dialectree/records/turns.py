@@ -52,7 +52,7 @@ def find_declared_phase(record: RunRecord, turn: Turn) -> DeclaredPhase | None:
 
 
 def editable(record: RunRecord, turn: Turn) -> DeclaredPhase | None:
-    """Return the declaration of a ``turn`` with a text to replace; None for others, such as a split."""
+    """Return the declaration of ``turn`` if a person may replace a text of it; else None, as for a split."""
     phase = find_declared_phase(record, turn)
     return phase if phase is not None and phase.editable else None
 
