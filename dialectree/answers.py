@@ -44,7 +44,7 @@ def is_same_answer(a: str, b: str) -> bool:
 def match_text(answer: str, candidates: Mapping[str, str]) -> set[str]:
     """Return the labels of the candidates whose text is `answer`.
 
-    Exact case goes first: with the candidates "mW" and "MW", the answer "MW" is only the second.
+    Exact case goes first: with the candidates "mW" and "MW", the answer "MW" matches only the second.
     """
     for form in (exact, normal):
         labels = {label for label, text in candidates.items() if form(text) == form(answer) != ""}
@@ -84,14 +84,14 @@ def shorten_answer(answer: str) -> str:
 
 
 def suggest_answers(answers: Sequence[str]) -> dict[str, list[str]]:
-    """Return the answers as a suggestion for the schema; empty if one of them is too long."""
+    """Return the answers that a reply's schema suggests, by field; empty if an answer is too long."""
     if not answers or any(len(answer) > _SHORT for answer in answers):
         return {}
     return {"answer": list(dict.fromkeys(answers))}
 
 
 def tokens(*answers: str) -> int:
-    """Return the most tokens that one of ``answers`` may need beyond those of a short answer."""
+    """Return the most tokens that one of ``answers`` may need beyond the tokens of a short answer."""
     return max((len(answer) // 3 for answer in answers if len(answer) > _SHORT), default=0)
 
 

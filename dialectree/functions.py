@@ -1,6 +1,6 @@
 """Define the functions by which a program debates: one for each verb of the command line.
 
-Each passes its input to :func:`dialectree.run`, and takes the keyword arguments of that function:
+Each function passes its input to :func:`dialectree.run`, and takes the keyword arguments of ``run``:
 the settings of its protocol, ``method_name``, ``runs``, ``ask``, ``watch`` and ``progress``.
 ``dialectree.run(NAME, ...)`` debates by any other protocol.
 """
@@ -103,9 +103,9 @@ async def acompare(
         paper_b: The other paper, given in the same ways.
         topic: The topic to compare them on.
         title_a: Title of paper a, if its file does not show it.
-        title_b: The same of paper b.
+        title_b: Title of paper b, if its file does not show it.
         abstract_a: Abstract of paper a; without one, the paper's opening is used.
-        abstract_b: The same of paper b.
+        abstract_b: Abstract of paper b, in the same way.
         key_a: BibTeX key of paper a.
         key_b: BibTeX key of paper b.
         values: As in :func:`dialectree.answer`, which also lists the errors.

@@ -41,14 +41,15 @@ _UNITS = {
     **dict.fromkeys(("metre", "metres", "meter", "meters"), "m"),
     **dict.fromkeys(("kilogram", "kilograms"), "kg"),
 }
-"""Other names of units. All other units keep their name, without the s of the plural."""
+"""Other names of units. A unit that is not listed keeps its name, without the s of the plural."""
 _MONTHS = {
     "jan": 1, "ene": 1, "gen": 1, "feb": 2, "fev": 2, "mar": 3, "apr": 4, "avr": 4, "abr": 4,
     "may": 5, "mai": 5, "mag": 5, "jun": 6, "giu": 6, "jul": 7, "lug": 7, "aug": 8, "aou": 8,
     "ago": 8, "sep": 9, "set": 9, "oct": 10, "okt": 10, "ott": 10, "nov": 11, "dec": 12, "dez": 12,
     "dic": 12, "dek": 12,
 }  # fmt: skip
-"""Months by the first three letters of their names in six languages; see the rule for juin, juillet."""
+"""Months by the first three letters of their names in six languages. ``_month`` distinguishes
+juin and juillet."""
 _DATE = re.compile(
     r"\b(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)\b"
     r"|\b(?P<d1>\d{1,2})(?P<dot>[./])(?P<m1>\d{1,2})(?P=dot)(?P<y1>\d{4})\b"
@@ -64,16 +65,16 @@ class Quantity(NamedTuple):
 
     text: str
     values: frozenset[Decimal | date]
-    """Numbers, scaled and with their sign, or days; several if the notation is ambiguous."""
+    """The numbers, with scale and sign, or the days that the figure can mean; several if it is ambiguous."""
     unit: str = ""
     bare: frozenset[Decimal] = frozenset()
-    """Its numbers without their scale; for a day, its parts."""
+    """The numbers without their scale, such as million; for a day, the numbers of year, month and day."""
 
 
 def find_missing_quantities(point: str, sentences: Sequence[str]) -> list[str]:
     """Return the figures of ``point`` that none of ``sentences`` has.
 
-    1,000 is 1.000, 1 000 and 1000; −5 is not 5; units are compared if both have one. Digits in names
+    1,000 is 1.000, 1 000 and 1000; −5 is not 5; units are compared if both figures have one. Digits in names
     such as H2O do not count. "1.2" without a scale in a sentence, as under "Population (millions)",
     also matches "1.2 million".
     """
@@ -114,7 +115,7 @@ def find_quantities(text: str) -> Iterator[Quantity]:
 
 
 def _day(match: re.Match[str]) -> Quantity | None:
-    """Return a date; 03/07/2021 may be either of two."""
+    """Return the figure of a date; 03/07/2021 may be either of two days."""
     groups = match.groupdict()
     year, month, day = (
         next(text for name, text in groups.items() if name[0] == part and text and name != "dot")

@@ -21,7 +21,7 @@ _DEEPEST = 8
 _FILLER = "\0"
 """Stands for code, and for characters that need no blanks around them."""
 _GAP, _MOST_PIECES = 600, 8
-"""Most characters behind an ellipsis, and most pieces of a quotation with ellipses."""
+"""Most characters that an ellipsis may replace, and most pieces of a quotation with ellipses."""
 
 _WIDE = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -38,7 +38,7 @@ _CLOSERS = {
 }
 """The marks that open a quotation, each with the marks that close it."""
 _SINGLE = {"'", "‘", "‚", "`", "''"}
-"""Marks that open a quotation only if another one closes it."""
+"""Marks that open a quotation only if another mark closes it."""
 _SURE = {"„", "«", "‹", "「", "『", "｢", "〝", "❝"}
 """Marks that open a quotation wherever they stand."""
 _UNSURE = {'"', "“", "'", "‘", "’", "''", "＂", "״"}
@@ -60,7 +60,7 @@ class Quotation(NamedTuple):
 
     @property
     def long(self) -> bool:
-        """Return whether it has more words than a name or a term."""
+        """Return whether the quotation has more words than a name or a term."""
         words, wide = _size(self.text)
         return words >= LEAST_WORDS or wide >= LEAST_WIDE
 
@@ -91,7 +91,7 @@ class QuotationSearch:
         self._words = f" {' '.join(map(_words, texts))} "
 
     def holds(self, quote: str) -> bool:
-        """Return whether the words, numbers and formula signs in `quote` are here in sequence.
+        """Return whether the words, numbers and formula signs in `quote` occur in sequence.
 
         At an ellipsis, a part of one passage may be missing. Case, punctuation, dashes and the width
         of letters do not count.
@@ -123,7 +123,7 @@ def _follows(start: int, ends: Sequence[int]) -> bool:
 def remove_false_quotations(text: str, read: QuotationSearch) -> tuple[str, list[str]]:
     """Return `text` with "…" in place of each long quotation that `read` does not contain.
 
-    Also return all quotations that it does not contain: short ones stay in the text.
+    Also return all quotations that `read` does not contain. The short ones stay in the text.
     """
     parts, last, false = [], 0, []
     for quotation in quotations(text):
@@ -152,7 +152,7 @@ def _size(text: str) -> tuple[int, int]:
 class _Plain(dict[int, str]):
     """Map characters to the part that is compared: letters, digits, and signs of formulas.
 
-    Wide or narrow letters and ligatures become plain letters; 10³ is not 103.
+    Wide or narrow letters and ligatures become plain letters; 10³ stays different from 103.
     """
 
     def __missing__(self, code: int) -> str:
@@ -181,20 +181,20 @@ class _Mark(NamedTuple):
     start: int
     end: int
     opens: bool = False
-    """True if it can begin a quotation."""
+    """True if the mark can begin a quotation."""
     ends: bool = False
     """True if no word follows directly."""
     doubtful: bool = False
-    """True if it can be an inch mark, or the apostrophe of "the authors' model"."""
+    """True if the mark can be an inch mark, or the apostrophe of "the authors' model"."""
 
     def closes(self, opener: _Mark) -> bool:
-        """Return whether it can end the quotation that `opener` began."""
+        """Return whether this mark can end the quotation that `opener` began."""
         sure = opener.sign != '"' and self.sign != opener.sign and self.sign not in _UNSURE
         return self.sign in _CLOSERS[opener.sign] and (sure or self.ends)
 
 
 def _marks(text: str) -> Iterator[_Mark]:
-    """Yield the marks of `text` except apostrophes, and its blank lines."""
+    """Yield the quotation marks of `text`, without apostrophes, and the blank lines of `text`."""
     for match in _MARK.finditer(text):
         start, end = match.span()
         sign = match[0].lstrip("\\")

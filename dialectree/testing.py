@@ -136,7 +136,7 @@ def _marks(call: Asked) -> str:
 
 
 def _pointing(reply: BaseModel, prompt: str) -> str:
-    """Return a reply as JSON that points at the first sentence shown, wherever it has to point."""
+    """Return ``reply`` as JSON; where it has to point at a sentence, it points at the first one shown."""
     schemas = _read_schemas(prompt)
     reply_fields: dict[str, Any] = reply.model_dump(mode="json")
     properties: dict[str, Any] = schemas[0]["properties"] if schemas else {}
@@ -170,7 +170,7 @@ def illustrate(script: Path, folder: Path | None = None) -> RunFolder:
     """Debate with the replies written in ``script``; leave the run in ``folder``, without its times.
 
     The script is YAML: ``protocol``, ``input``, ``settings``, and ``replies`` by node, phase and
-    speaker, who is named by role, name and round: ``leaf_debater A 1``. The default folder is the
+    speaker. A speaker is given by role, name and round: ``leaf_debater A 1``. The default folder is the
     protocol's declared ``demo``.
     """
     script_fields: dict[str, Any] = yaml.safe_load(script.read_text(encoding="utf-8"))
@@ -264,8 +264,8 @@ def check_protocol(
 ) -> RunRecord:
     """Check all features that a protocol gets by its declaration, and return the record of a run.
 
-    They are the declaration, which must not import LangGraph, the estimate, the run and its reports,
-    the agent's tool, a contest of each turn and verdict, and resuming after any call.
+    The features are the declaration (which must not import LangGraph), the estimate, the run and its
+    reports, the agent's tool, a contest of each turn and verdict, and resuming after any call.
     """
     check_declaration(name)
     check_light(name)
@@ -298,7 +298,7 @@ def check_light(name: str) -> None:
 
 
 def check_resume(name: str, given: Mapping[str, Any], script: Script, runs: Path) -> None:
-    """Check that a run can be interrupted after any call: its end is the same, and no call is paid twice."""
+    """Check that a run can be interrupted after any call: it ends the same, and no call is paid twice."""
     options: dict[str, Any] = {"runs": runs, "cache": False}
     reference_model = ScriptedModel(script=script)
     expected_verdict = api.run(name, model=reference_model, **given, **options).verdict

@@ -21,11 +21,11 @@ _ESCAPES = re.compile(
 )
 _BREAKS = re.compile("\r\n|[\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Characters that change the direction of later text, also after the end of their own text."""
+"""Characters that change the direction of all text after them, even beyond the text that has them."""
 
 
 def clean(text: str) -> str:
-    """Remove escapes and control characters, which a terminal or a page would obey, from ``text``.
+    """Remove from ``text`` the escapes and control characters that a terminal or a page would obey.
 
     The result is also valid in XML.
     """

@@ -136,7 +136,7 @@ async def take_step(
     mode: Mode | None,
     of: str,
 ) -> Any:
-    """Let a step read the sources as ``mode`` says; return the step's update, with the evidence that it adds."""
+    """Let a step read the sources as ``mode`` says; return its update, with the evidence that it adds."""
     sources, here = find_sources(runtime, context), None
     if sources is not None:
         here = await EVIDENCE.require().read(state, runtime, context, sources, mode, of)

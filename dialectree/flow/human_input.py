@@ -188,8 +188,8 @@ async def answer_requests(
 
     ``report_request`` gets each request that a person has to answer.
 
-    A contest's ruling answers first, then the journal, then ``ask``. Each new answer is written to the journal at
-    once, so a run that breaks off at the next request keeps it.
+    A contest's ruling answers first, then the journal, then ``ask``. Each new answer is written to the
+    journal at once, so a run that breaks off at the next request keeps the answer.
     """
     answers: dict[str, str] = {}
     for i, payload in sorted(requests.items(), key=lambda item: path_key(item[1]["node"])):

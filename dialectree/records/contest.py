@@ -22,14 +22,16 @@ ARGUMENT = "argument"
 """The role of a spot that stands for an argument itself, not for a call at the argument's node."""
 OverrideKind = Literal["replaced", "ruled", "dropped", "set", "flipped", "voided", "added"]
 """What happened, and to what. ``replaced``: a turn or a segment; ``ruled``: a verdict; ``dropped``:
-anything optional; ``set``: a strength; ``flipped``, ``voided``: a comparison; ``added``: an argument or a source."""
+anything optional; ``set``: a strength; ``flipped``, ``voided``: a comparison; ``added``: an argument
+or a source."""
 
 
 class Override(Strict):
     """One change by a person. It is applied at its places in every further run of the graph."""
 
     id: str
-    """What is changed, as the person named it: a turn, a node, two arguments (``ID:ID``), a source or a segment."""
+    """The person's name for the changed part: a turn, a node, two arguments (``ID:ID``), a source or a
+    segment."""
     what: OverrideKind
     field: str = ""
     """The name of the changed text of a turn, if that is not the main text."""

@@ -262,8 +262,11 @@ def _branch(node: Node, data: Mapping[str, JsonValue]) -> None:
 
 
 def _settle(node: Node, data: Mapping[str, JsonValue]) -> None:
-    """Settle the node. Without a verdict its status is ``missing``, unless the event says ``answered`` or
-    the node has an earlier verdict."""
+    """Settle the node.
+
+    Without a verdict, its status is ``missing``, unless the event says ``answered`` or the node has an
+    earlier verdict.
+    """
     node.data = _merge_data(node.data, data)
     if data.get("verdict") is None:
         answered = data.get("status") == "answered" or node.verdict is not None

@@ -49,7 +49,7 @@ def private(path: str, flags: int) -> int:
 def files(path: Path, then: str = "resume") -> Iterator[None]:
     """Turn errors of the operating system on ``path`` into one clear line.
 
-    ``then`` is the command that the user can call after freeing space.
+    ``then`` says what the user can do after freeing space.
     """
     try:
         yield

@@ -127,15 +127,15 @@ class Point(Sparse):
     sentences: list[str]
     """Ids of sentences: ``s2:17.3``. Their texts are in the segments of the tree."""
     item: int = 0
-    """The item of the reply's list that the point belongs to, from 1; 0: the reply as a whole."""
+    """The item of the reply's list to which the point belongs, from 1; 0: the whole reply."""
 
 
 Mark = Literal["copied", "cut"]
-"""``copied``: a turn that repeats its opponent's words; ``cut``: a turn with a text that was cut at a limit."""
+"""``copied``: a turn that repeats its opponent's words; ``cut``: a turn whose text was cut at a limit."""
 
 
 class Turn(Place, Sparse):
-    """One reply in the transcript of a node, with its place. Without ``fields``, the reply is still to come."""
+    """One reply in the transcript of a node, with its place. Without ``fields``, a reply is still to come."""
 
     few = {"evidence": [], "rests_on": [], "marks": []}
     side: str | None = None

@@ -38,7 +38,8 @@ from dialectree.running.runner import RunHandle
 SECONDS, SECONDS_HERE = 2.0, 6.0
 """Assumed seconds of a call if no run shows the model's speed; the second is the embedded model's."""
 MOST, MOST_CALLS = 32, 800
-"""Most rehearsals of a debate, and most calls in all of them, which take about a second."""
+"""Most rehearsals of a debate, and most calls in all rehearsals together. These calls take about a
+second."""
 NEVER = 0.0
 """A threshold that every share of votes reaches, so that no debate is held."""
 FEW = 4
@@ -53,11 +54,11 @@ class Size(NamedTuple):
     tokens: int
     cost: float | None
     slots: int
-    """Requests that its models accept at once."""
+    """Number of requests that the debate's models accept at once."""
     tokens_per_call: float = 0.0
     """Mean completion tokens of a call."""
     early: bool = False
-    """Whether it ended early, without a debate (``Protocol.early``)."""
+    """Whether the debate ended early, without a debate (``Protocol.early``)."""
 
 
 class Pace(NamedTuple):
@@ -65,11 +66,11 @@ class Pace(NamedTuple):
 
     run: str | None = None
     seconds: float = SECONDS
-    """Median seconds of its calls."""
+    """Median seconds of the model's calls."""
     words: int = WORDS
-    """Mean words of its texts."""
+    """Mean words of the model's texts."""
     tokens: float = 0.0
-    """Mean completion tokens of its calls if the run used another protocol; else 0."""
+    """Mean completion tokens of the model's calls, if that run used another protocol; else 0."""
     unknown: bool = False
     """True if the model's speed is unknown."""
 
@@ -79,7 +80,7 @@ async def estimate(
 ) -> Estimate:
     """Estimate a debate by ``chosen`` on ``graph_input``.
 
-    The newest run in ``runs`` with the model shows how long its calls and its texts are.
+    The newest run in ``runs`` with the model shows how long the model's calls and texts are.
     """
     pace = await asyncio.to_thread(_pace, chosen, context, runs)
     sizes = await rehearse_debates(chosen, graph_input, context, pace.words)
@@ -87,7 +88,7 @@ async def estimate(
 
 
 async def estimate_change(contest: RunHandle, runs: Path) -> Estimate:
-    """Estimate a contest that has a folder; calls that its journal answers cost nothing."""
+    """Estimate a contest whose run has a folder; calls that its journal answers cost nothing."""
     chosen, context, record = contest.method, contest.context, contest.record
     pace = await asyncio.to_thread(_pace, chosen, context, runs)
     overrides = record.contest.overrides if record.contest is not None else []
@@ -144,13 +145,13 @@ def _span(values: Iterable[int | float]) -> Span:
 
 
 def _merge_spans(spans: Sequence[Span]) -> Span:
-    """Return the span of both ends; its median is that of the larger one."""
+    """Return one span around all ``spans``, with the median of the span whose end is largest."""
     longest = max(spans, key=lambda span: span.most)
     return Span(least=min(span.least for span in spans), median=longest.median, most=longest.most)
 
 
 def _estimate_count_span(counts: Sequence[int]) -> Span:
-    """Return the span of ``counts``, widened a little if only one or two of them are at an end.
+    """Return the span of ``counts``; if only one or two counts are at an end, widen it a little there.
 
     The fewer debates were rehearsed, the likelier it is that another one lies outside the span.
     """
@@ -176,8 +177,9 @@ async def rehearse_debates(
 
     If the protocol can end early, both ends are rehearsed.
 
-    A few rehearsals are enough if they differ by at most one call. Two more always take the first
-    or the last choice, and must agree, too: chance may miss a way that is rarely taken.
+    A few rehearsals are enough if they differ by at most one call. Two more rehearsals, of
+    which one always takes the first choice and one the last, must then agree, too: chance may miss a
+    way that is rarely taken.
     """
     context = context.model_copy(update={"cache": False, "replay": False})
     early = chosen.protocol.early

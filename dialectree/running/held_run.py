@@ -84,7 +84,7 @@ class HeldRun(Run):
             self.watch(event)
 
     def show_untold(self) -> None:
-        """Show the events that were kept from a thread."""
+        """Show the events that a thread kept, and did not show itself."""
         untold, self.untold = self.untold, []
         for event in untold:
             self.show(event)
@@ -96,7 +96,7 @@ class HeldRun(Run):
         return event.n
 
     def tell_of_run(self, kind: EventKind, data: Mapping[str, JsonValue], node: str = "0") -> None:
-        """Record an event of the whole run, or of another ``node``."""
+        """Record an event of the whole run, at the root or at another ``node``."""
         assert self.record is not None
         self.tell(event_of(self.record, kind, data, node))
 

@@ -120,7 +120,7 @@ class HostedRun(HeldRun):
         self.passed = passed
         """The context that the host passed to the graph."""
         self.ignored = find_ignored(passed, type(context))
-        """The settings of other protocols in that context."""
+        """The names of settings in the host's context that only other protocols have."""
         if method is not None and isinstance(keeper, Unkept):
             self.log = keeper.append
         self.sources: Sequence[Any] = ()
@@ -199,7 +199,7 @@ class HostedRun(HeldRun):
             self.tell_who_is_asked(payload_of(value))
 
     async def rest(self) -> None:
-        """Release the files while no step is active."""
+        """Release the files, because no step is active: at once if the host stopped, else a little later."""
         if self._stopped:
             await self._leave(None)
         else:
@@ -246,7 +246,7 @@ class HostedRun(HeldRun):
     # The methods below wait for files, so they run in a thread.
 
     def _find(self) -> None:
-        """Find the earlier files of the run, and go on there."""
+        """Find the earlier files of the run, and go on in them."""
         runs = _runs()
         folder = None if runs is None else _folder_of(runs, self.key, self.owner)
         if folder is None:
@@ -302,13 +302,13 @@ class HostedRun(HeldRun):
             self.keeper.remove()
 
     def require_readable(self, sources: Sequence[Mapping[str, Any]]) -> None:
-        """Raise InputError for another client's document, because clients may write any digest."""
+        """Raise InputError for another client's document: a client may write any digest into its input."""
         if self.owner and sources:
             runs = _runs() or _nowhere
             DOCUMENTS.require().require_own(self.owner, [*sources], runs, self.sources_at)
 
     def find_notices(self, *, finished: bool) -> list[str]:
-        """Return lines for the record, first on each setting of the host without effect."""
+        """Return the notices for the record, first a line on each of the host's settings without effect."""
         of = self.record.method if self.record is not None else ""
         ignored = [
             f"{name}: {of} has no such setting, so it changes nothing" for name in sorted({*self.ignored})
@@ -325,7 +325,7 @@ async def begin_run(
 ) -> AsyncIterator[HostedRun]:
     """Begin a run of ``method`` with the input ``graph_input`` of its graph.
 
-    Its folder exists before its id is published. A run with refused input leaves no folder.
+    The run's folder exists before the run's id is published. A run with refused input leaves no folder.
     """
     context = settings(runtime, kind)
     if graph_input.get("sources"):
@@ -399,7 +399,7 @@ def _new(
 
 
 def _owner(runtime: Runtime[Any]) -> str | None:
-    """Return the client of a server that drives the graph."""
+    """Return the name of the client for whom a server drives the graph; None without one."""
     user = runtime.server_info.user if runtime.server_info is not None else None
     return None if user is None else str(user.identity)
 
@@ -446,7 +446,7 @@ def find_run(method: Method | None, runtime: Runtime[Any], kind: type[ProtocolSe
 def _resume_settings(runtime: Runtime[Any], kind: type[Own], stored: Mapping[str, Any]) -> Own:
     """Return the settings of the run in a thread's state, with the changes that the host names now.
 
-    Its budgets do not carry over.
+    The earlier budgets of the run do not carry over.
     """
     recorded = {name: value for name, value in stored["settings"].items() if name not in BUDGETS}
     changes = find_changes(runtime.context, kind)
@@ -458,7 +458,7 @@ def _resume_settings(runtime: Runtime[Any], kind: type[Own], stored: Mapping[str
 
 
 def settings_of(runtime: Runtime[Any] | None, kind: type[Own]) -> Own:
-    """Return the run's settings to a rule.
+    """Return the run's settings, for a rule of the graph.
 
     While somebody edits a thread's state, the rule has no ``runtime`` and calls no model.
     """

@@ -55,7 +55,7 @@ class Documents(Protocol):
         ...
 
     def keep_sent(self, owner: str, sources: Iterable[Any], runs: Path) -> None:
-        """Keep the documents that the client ``owner`` sent, so that it can name them by digest."""
+        """Keep the documents that the client ``owner`` sent, so that the client can name them by digest."""
         ...
 
     def require_own(self, owner: str, sources: Any, runs: Path, at: Path | None = None) -> None:

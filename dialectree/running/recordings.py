@@ -1,4 +1,4 @@
-"""Play recorded debates: a run's own files that a protocol ships, so that it needs no model."""
+"""Play recorded debates. A protocol ships the files of a finished run, so playing them needs no model."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ class Recording(NamedTuple):
 
 
 def find_recordings(protocol: Protocol) -> dict[str, Path]:
-    """Return the folders of the recorded debates of a protocol, by their names for ``demo``.
+    """Return the folder of each recorded debate of a protocol, by the name that ``demo`` takes.
 
-    The first one has the protocol's own name. Others are of real models, in folders next to it: the
-    folder ``demo_copied`` is played as ``tsd_copied``.
+    The first recording has the protocol's own name. The others are debates of real models, in folders
+    next to the first: ``dialectree demo tsd_copied`` plays the folder ``demo_copied``.
     """
     if not protocol.demo or protocol.file(f"{protocol.demo}/run.json") is None:
         return {}
@@ -97,7 +97,7 @@ def find_recordings(protocol: Protocol) -> dict[str, Path]:
 
 
 def list_recordings() -> dict[str, Recording]:
-    """Return the recorded debates that protocols ship, by their names for ``demo``."""
+    """Return the recorded debates that protocols ship, each by the name that ``demo`` takes."""
     return {
         name: Recording(protocol, folder)
         for protocol in load_protocols().values()

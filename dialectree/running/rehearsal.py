@@ -29,7 +29,8 @@ from dialectree.records.journal import Journal, Retrievals
 from dialectree.system import chance
 
 Draw = Literal["chance", "least", "most"]
-"""The way to draw choices and numbers: by chance, always first and least, or always last and most."""
+"""How to draw: by chance, always the first choice and the least number, or always the last choice and
+the largest number."""
 WORDS = 12
 """Words of a made-up text, if no run shows the length of the model's texts."""
 _ITEMS = (2, 4)
@@ -37,7 +38,7 @@ _ITEMS = (2, 4)
 _DRAWS = 20
 """Most draws for one call until a reply is valid."""
 _SHOWN = 1500
-"""Characters at the end of a prompt whose words form made-up texts."""
+"""Number of characters at the end of a prompt. Made-up texts consist of words from there."""
 
 
 Past = tuple[Journal, Sequence[Override], Path]
@@ -72,13 +73,13 @@ class Rehearsal(Run):
         self.calls: list[Call] = []
         self.events: list[Event] = []
         self.slots = context.concurrency
-        """Requests that the models accept at once."""
+        """Number of requests that the models accept at once."""
         self.hear = self._hear
         self._seed, self._words = seed, words
         self._draw: Draw = draw
 
     async def call(self, asking: ModelRequest) -> Call:
-        """Return a made-up call. If no draw is valid, it is repaired as in a real run.
+        """Return a made-up call. If no draw gives a valid reply, the reply is repaired as in a real run.
 
         In a contest, use a person's change first, then the journal, as in a real run.
         """
@@ -102,7 +103,7 @@ class Rehearsal(Run):
         return Endpoint(spec)
 
     def _draw_call(self, asking: ModelRequest, attempt: int) -> Call:
-        """Return a call by one draw. Only the first attempt may be extreme."""
+        """Return a call with one drawn reply; only the first attempt may draw ``least`` or ``most``."""
         request = asking.adapt_to_prompt_form()
         prompt = "\n".join(content for _, content in request.messages)
         random = chance.draws(self._seed, *asking.place.spot(), asking.repair, attempt)
@@ -186,7 +187,7 @@ class ReplyMaker:
         return [self.value(schema["items"]) for _ in range(self._draw_integer(low, high))]
 
     def _text(self, schema: Mapping[str, Any]) -> str:
-        """Return random words with every ``draw``, because two texts must differ."""
+        """Return random words, whatever ``draw`` is, because two texts must differ."""
         shortest: int = schema.get("minLength", 0)
         longest: int | None = schema.get("maxLength")
         count = self._random.randint(-(-self._words // 2), self._words * 3 // 2)

@@ -168,9 +168,9 @@ def new_record(chosen: Method, graph_input: Mapping[str, JsonValue], context: Pr
 def again(folder: RunFolder, new_settings: Mapping[str, Any], runs: Path | None = None) -> RunHandle:
     """Prepare a run that was interrupted, or whose calls failed, to go on.
 
-    ``new_settings`` replace its own settings. Old budgets are dropped, and new ones count from zero.
+    ``new_settings`` replace the run's own settings. Old budgets are dropped, and new ones count from zero.
     ``runs`` is the current folder of runs: a run in it may use its loopback address again.
-    A contest whose journal has every reply goes on without the models of its record.
+    An unfinished contest goes on even without usable models: its journal may have every reply.
     """
     record, ledger = folder.record(), folder.ledger()
     chosen = method(record.method, record.protocol).on(record.input)
@@ -197,10 +197,10 @@ def again(folder: RunFolder, new_settings: Mapping[str, Any], runs: Path | None 
 
 
 def list_failed_calls(record: RunRecord, ledger: Sequence[Call]) -> list[Call]:
-    """Return the calls that failed a part of an ended run, with no reply or invalid replies.
+    """Return the calls by which a part of an ended run failed: their replies are missing or invalid.
 
-    Rulings that contradict themselves are not included. An interrupted run repeats its earlier
-    path.
+    Rulings that contradict themselves are not included. An interrupted run has no
+    such calls, because it repeats its earlier path.
     """
     if record.status not in ("degraded", "unresolved"):
         return []
@@ -328,8 +328,8 @@ def _without_host() -> Iterator[None]:
 
     A model's tool may begin a run inside an inner debate of another run.
 
-    If the run used the host's checkpointer, a resuming host would find the graph at its end, and
-    its new run would get no events.
+    If the run used the host's checkpointer, a host that resumes would find the run's graph at its end,
+    and the host's new run would get no events.
     """
     host = var_child_runnable_config.get() or {}
     config: RunnableConfig = {}

@@ -1,4 +1,4 @@
-"""Check that the files that a client names are in folders that it may read."""
+"""Check that the files that a client names are in folders that the client may read."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def resolve_allowed_files(
 ) -> dict[str, Any]:
     """Return ``values`` with the full path of every file that they name.
 
-    A field names a file if its type takes a Path; a list of paths may also name folders. Names are
-    relative to each of ``folders``, with links resolved. Other texts, such as an arXiv id, stay as
+    A field names a file if its type takes a Path; a list of paths may also name folders. A name is
+    looked up in each of ``folders``; links are followed. Other texts, such as an arXiv id, stay as
     they are. Raises InputError for files outside the folders.
     """
     return {

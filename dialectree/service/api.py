@@ -105,7 +105,7 @@ async def aestimate(
 ) -> Estimate:
     """Estimate the cost of :func:`arun` with this input and these settings, without calling a model.
 
-    A run in ``runs`` with the same model shows how long its calls and its texts are.
+    A run in ``runs`` with the same model shows how long the model's calls and texts are.
 
     Example:
         >>> expected = dialectree.estimate("art", "Cows eat grass.")
@@ -164,11 +164,11 @@ async def acontest(
 ) -> ContestRecord:
     """Change something in a run, and return the record of the new run that results.
 
-    ``run`` is as in :func:`load`, or a record. ``wishes`` are of ``dialectree.contests``:
-    :class:`Replace`, :class:`Drop`, :class:`Rule` and :class:`Restore`; where arguments were
-    weighed :class:`Set`, :class:`Drop`, :class:`Flip`, :class:`Void`, :class:`Add` and
-    :class:`Restore`. ``record.contest`` has their effect. ``settings`` are models and limits for the
-    new calls; a live model has to be given again. Raises InputError for a wish that the run cannot
+    ``run`` is as in :func:`load`, or a record. The classes of ``wishes`` are in ``dialectree.contests``:
+    :class:`Replace`, :class:`Drop`, :class:`Rule` and :class:`Restore`. For a debate that weighs
+    arguments they are :class:`Set`, :class:`Drop`, :class:`Flip`, :class:`Void`, :class:`Add` and
+    :class:`Restore`. ``record.contest`` says what the wishes changed. ``settings`` are models and limits
+    for the new calls; a live model has to be given again. Raises InputError for a wish that the run cannot
     fulfil.
 
     Example:

@@ -39,7 +39,7 @@ from dialectree.service.plug_points import CONTESTS, ESTIMATES, REPORTS, Wish
 from dialectree.system.streams import notice
 
 _LONG = 20_000
-"""Characters from which a text gets a remark."""
+"""Most characters of a text that gets no remark on its length."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,15 @@ class DebatePlan:
     estimate: Callable[[], Coroutine[Any, Any, Estimate]]
     """Returns the estimate, without calling a model."""
     begin: Callable[[], RunHandle]
-    """Creates its folder and begins it; reads and writes files."""
+    """Creates the folder of the run and begins the run; reads and writes files."""
     context: ProtocolSettings | None = None
-    """The settings of a debate."""
+    """The settings of the debate; None for a change to a debate."""
     remarks: list[str] = field(default_factory=list[str])
     """A line on each setting without effect."""
     graph_input: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     """The input of the debate's graph."""
     calls: tuple[int, int] | None = None
-    """The least and the most calls, if the declaration gives them without an estimate."""
+    """The least and the most calls, if the declaration gives both without an estimate."""
 
 
 class ActiveRun:

@@ -75,7 +75,7 @@ class Estimates(Protocol):
         ...
 
     async def estimate_change(self, contest: RunHandle, runs: Path) -> Estimate:
-        """Estimate a contest that has a folder; calls that its journal answers cost nothing."""
+        """Estimate a contest whose run has a folder; calls that its journal answers cost nothing."""
         ...
 
 
@@ -102,7 +102,7 @@ class Reports(Protocol):
     ) -> AbstractAsyncContextManager[Watch | None]:
         """Show a run's progress in one line inside the block; ``show_progress`` None: only in notebooks.
 
-        Yields the function that watches its events, or None if nothing is shown.
+        Yields the function that watches the run's events, or None if nothing is shown.
         """
         ...
 

@@ -18,16 +18,16 @@ _URL = re.compile(r"(?P<scheme>\w+://)(?:[^/?#\s]*@)?(?P<place>[^?#\s]*)(?:[?#]\
 _NAMED = re.compile(r"(?:\w+:(?!//)[^@?#]+@(?=https?://)|(?:openai|local):[^@?#]+@)?(?:\w+://)?")
 """The harmless beginning of a refused text: a model's name, the scheme of an address."""
 _HIDDEN = re.compile(r"\A.*[?#].*@.*|\A[^?#]*@|[?#].*", re.DOTALL)
-"""The part of the rest that may be user, password or query."""
+"""The parts of a refused text, after its harmless beginning, that may be user, password or query."""
 _SPEC = re.compile(r"(?P<provider>[a-z][a-z0-9_]*):(?!//)(?P<model>.+?)(?:@(?P<url>https?://.*))?", re.DOTALL)
 _NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+)(/|\Z)|@.*(@|://)", re.DOTALL)
-"""Signs in a model's name that an address was meant."""
+"""Characters in a model's name that show that a part of it was meant as an address."""
 _SHORTEST_SECRET = 4  # a shorter secret protects nothing, and hiding it would hide words
 
 
 @lru_cache(maxsize=256)
 def public(text: str) -> str:
-    """Return ``text`` with its addresses, but without user, password, query and fragment."""
+    """Return ``text``, in which addresses have no user, password, query and fragment."""
     return _URL.sub(lambda url: url["scheme"] + url["place"].rstrip("/"), text)
 
 
@@ -43,7 +43,7 @@ def redact_passwords(text: str) -> str:
 
 
 def require_address(url: str) -> str:
-    """Return ``url``; raise ValueError, which never quotes it, if it is not an address."""
+    """Return ``url``; raise ValueError if it is not an address. The error never quotes ``url``."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -104,8 +104,8 @@ def is_loopback(url: str) -> bool:
 def mark(url: str) -> str:
     """Return a one-way hash of the user, password and query of ``url``; "" if it has none.
 
-    In the keys of calls it tells apart two endpoints with one public address. It is slow to compute,
-    so that a short password cannot be found by trying all.
+    In the keys of calls the hash distinguishes two endpoints with the same public address. It is slow
+    to compute, so that nobody can find a short password by trying all passwords.
     """
     parts = urlsplit(url)
     user, query = parts.netloc.rpartition("@")[0], parts.query
@@ -140,7 +140,7 @@ def secrets(url: str, *keys: str) -> list[str]:
 
 
 class MaskedAddress(str):
-    """A spec or an address as ``public`` returns it, which keeps the full text in an attribute."""
+    """A spec or an address as ``public`` returns it; an attribute keeps the full text."""
 
     full_text: str
 

@@ -42,9 +42,9 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 def run_beside(work: Coroutine[Any, Any, T]) -> T:
     """Run ``work`` to its end in a new thread, because this thread's loop belongs to a host.
 
-    An interrupt cancels ``work`` and is raised once it has ended. A second interrupt cancels it
-    again, as closing a loop does, and a third does not wait. ``work`` keeps the caller's context,
-    which tracers read.
+    An interrupt cancels ``work`` and is raised when ``work`` has ended. A second interrupt cancels
+    ``work`` again, as closing a loop does. A third interrupt does not wait for the
+    end. ``work`` keeps the caller's context, which tracers read.
     """
     cancel_future: Future[Callable[[], object]] = Future()
     ended: Future[T] = Future()
@@ -108,7 +108,7 @@ async def finish_all(work: Iterable[Awaitable[T]]) -> list[T]:
 async def finish_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run ``work`` in a thread and return its result; raise a cancellation only after its end.
 
-    So files that the thread opens can be closed; ``asyncio.to_thread`` alone would leave them open.
+    Then the files that the thread opened can be closed; ``asyncio.to_thread`` alone would leave them open.
     """
     running = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
     cancelled: asyncio.CancelledError | None = None

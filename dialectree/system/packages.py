@@ -45,7 +45,7 @@ def pip_line(requirement: str, advice: str = "") -> str:
 def missing(requirement: str) -> list[str]:
     """Return the missing packages of ``requirement``, such as ``dialectree[eval]``.
 
-    Checks only the packages that it names itself, not their own requirements.
+    Checks only the packages that ``requirement`` names, not what these packages require.
     """
     return [package for package in _names_in(requirement) if not is_installed(package)]
 

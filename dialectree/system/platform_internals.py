@@ -34,7 +34,7 @@ def graph_step() -> int:
 def read_state(name: str) -> Any:
     """Return the value ``name`` in the state of the current step's thread.
 
-    A step sees only the fields of its input schema, and public names read no other field.
+    A step sees only the fields of its input schema, and LangGraph's public functions read no other field.
     """
     from langgraph.config import get_config
     from langgraph.pregel._read import ChannelRead
@@ -46,7 +46,7 @@ def reset_omitted(graph: CompiledStateGraph[Any, Any, Any, Any], inputs: Iterabl
     """Make ``graph`` set ``inputs`` that a caller omits to None.
 
     LangGraph keeps omitted inputs from the thread's last question: a question without options would
-    get the options of the question before it, even of a refused one.
+    get the options of the question before it, even if that was refused.
     """
     from langgraph.graph import START
 
