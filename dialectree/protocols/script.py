@@ -340,7 +340,7 @@ class Script:
             )
 
     def without(self, name: str) -> Script:
-        """Return the script without ``name``, for an ablation; this speaker has to be one who speaks alone."""
+        """Return the script without ``name``, for an ablation; this has to be a speaker who speaks alone."""
         new_script = copy(self)
         new_script.speakers = {step: speaker for step, speaker in self.speakers.items() if step != name}
         new_script.stations = tuple(station for station in self.stations if station != name)

@@ -58,7 +58,7 @@ class Size(NamedTuple):
     tokens_per_call: float = 0.0
     """Mean completion tokens of a call."""
     early: bool = False
-    """Whether the debate ended early, without a debate (``Protocol.early``)."""
+    """Whether the rehearsal ended early, without a debate (``Protocol.early``)."""
 
 
 class Pace(NamedTuple):
