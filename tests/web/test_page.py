@@ -75,6 +75,7 @@ def test_a_link_leads_to_a_turn_with_its_call_and_prompt(opened: Open) -> None:
     turn = page.locator(".turn.linked")
     assert "The id stands in a link" in turn.inner_text()
     turn.get_by_text("Call and prompt").click()
+    turn.locator("pre", has_text="Every order in a new web shop").nth(0).wait_for()
     assert "Every order in a new web shop" in turn.locator("pre").all_inner_texts()[1]
 
 
