@@ -76,7 +76,7 @@ def _inner(folder: Path, run: str) -> Iterator[str]:
 
 
 def read(path: Path, name: str | None = None) -> VotedDebates:
-    """Return the votes and debates of the row ``name``, or of the only row that voted first.
+    """Return the votes and debates of a row: ``name``, or the only row whose models vote first.
 
     Raises InputError, with the command to run, for an unknown row, for a row that skipped debates,
     and for a single vote on a question, since agreement needs two.

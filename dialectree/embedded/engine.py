@@ -333,7 +333,7 @@ def _read(stream: BinaryIO) -> Header:
 
 
 def _value(stream: BinaryIO, kind: int) -> int:
-    """Return a number of the metadata, or the length of a text or list."""
+    """Return a number from the metadata; of a text or a list, its length."""
     if kind in _NUMBERS:
         return _number(stream, _NUMBERS[kind])
     if kind == _STRING:

@@ -129,7 +129,7 @@ class Form(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Return the words that describe the reply to a model."""
+        """Return the words that tell a model what to reply."""
         return f"one JSON object that fits this JSON Schema, and nothing else:\n{self.text}"
 
     @property

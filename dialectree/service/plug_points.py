@@ -29,7 +29,7 @@ class Wish(Protocol):
 
     @property
     def where(self) -> str:
-        """Return the place of the change, such as ``0.1``."""
+        """Return the id of the node or turn to change, such as ``0.1``."""
         ...
 
     @property

@@ -347,7 +347,7 @@ class DebateTracer(RunTracer):
         parent: UUID | None = None,
         id: UUID | None = None,
     ) -> Run:
-        """Return a run. A call or a retrieval is put under its node of the tree."""
+        """Return a run of the trace. The parent of a call or a retrieval is the run of its tree node."""
         about = {**(metadata or {})}
         if run_type != "chain":
             parent = self._node(about.get("tree_node", "0")).id

@@ -103,7 +103,7 @@ def analyse_study(study: Study, baseline_name: str | None = None) -> Analysis:
 
 
 def compare_rows(study: Study, row: Answers, beside: Answers, main: bool) -> RowComparison | None:
-    """Compare a row with its baseline (``main``), or a debate with samples of its model."""
+    """Compare a row with ``beside``: its baseline if ``main``, else samples of the debate's own model."""
     first, second, withheld = row.right(*ASKED), beside.right(*ASKED), row.withheld
     both = [item for item in study.items if item in first and item in second]
     if not first or not second or not (both or main):

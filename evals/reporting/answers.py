@@ -328,7 +328,7 @@ class Answers:
 
     @cached_property
     def grounded(self) -> dict[str, Grounding]:
-        """The use of sources, for each question with sources."""
+        """Return how each question with sources used them."""
         results = self.results.items()
         return {item: result.grounding for item, result in results if result.grounding is not None}
 

@@ -51,7 +51,7 @@ def demo(
 
 
 def _first(recordings: Mapping[str, Recording]) -> str:
-    """Return the recording to begin with: two speakers who face each other need no explanation."""
+    """Return the recording that ``demo`` plays first: a debate of two speakers, which explains itself."""
     two_sided = (name for name, recording in recordings.items() if recording.protocol.view == "two_sided")
     return next(two_sided, next(iter(recordings), "demo"))
 
