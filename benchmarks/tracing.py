@@ -44,11 +44,15 @@ def tracing(folder: Path, repeats: int) -> Iterator[Figure]:
 def _cpu_s(folder: Path, model: str, repeats: int, *flags: str, **environment: str) -> float:
     """Return the CPU seconds of one debate."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("LANGSMITH", "LANGCHAIN"))}
-    own = {"DIALECTREE_MODEL": f"openai:any@{model}", "DIALECTREE_CACHE": "false", "PYTHONPATH": str(ROOT)}
+    settings = {
+        "DIALECTREE_MODEL": f"openai:any@{model}",
+        "DIALECTREE_CACHE": "false",
+        "PYTHONPATH": str(ROOT),
+    }
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(repeats), *flags],
         cwd=folder,
-        env={**env, **own, **environment},
+        env={**env, **settings, **environment},
         stdout=subprocess.PIPE,
         text=True,
         check=True,

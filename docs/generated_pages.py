@@ -231,7 +231,7 @@ def method_row(method: Method) -> tuple[str, str, str]:
 
 def prompt_rows(protocol: Protocol) -> Iterator[tuple[str, str, str, str]]:
     """Yield the row of each prompt that a method of the protocol uses."""
-    folders = [*protocol.prompts, *(name for one in protocol.variants for name in one.prompts or ())]
+    folders = [*protocol.prompts, *(name for variant in protocol.variants for name in variant.prompts or ())]
     for name in dict.fromkeys(name for folder in folders for name in prompts.names(folder)):
         prompt = prompts.load(name)
         yield code(name), str(prompt.version), code(prompt.reply), prompt.source

@@ -73,7 +73,8 @@ def skill() -> str:
 
 
 def _ours() -> list[Protocol]:
-    return [one for one in load_protocols().values() if one.graph.startswith("dialectree.")]
+    protocols = load_protocols().values()
+    return [protocol for protocol in protocols if protocol.graph.startswith("dialectree.")]
 
 
 def _debates() -> Iterator[str]:

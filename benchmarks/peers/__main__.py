@@ -71,7 +71,8 @@ def _time(measured: Measured, venvs: Path, folder: Path, repeats: int) -> None:
     with ExitStack() as stack:
         endpoint = stack.enter_context(LocalEndpoint(latency_ms=1000 * LATENCY_S, **BEHAVIOUR))
         driven = {
-            one: stack.enter_context(one.driven(venvs, endpoint.url, folder / one.title)) for one in measured
+            program: stack.enter_context(program.driven(venvs, endpoint.url, folder / program.title))
+            for program in measured
         }
         for n in range(repeats + 1):
             print(f"timing {n} of {repeats} ...", file=sys.stderr, flush=True)

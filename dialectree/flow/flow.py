@@ -260,7 +260,7 @@ class Flow:
     def _of(self) -> Method | None:
         """Return the installed method of this graph."""
         for method in methods().values():
-            if any(getattr(graph, "builder", None) is self._builder for graph in method.loaded_graphs()):
+            if any(getattr(graph, "builder", None) is self._builder for graph in method.list_loaded_graphs()):
                 return method
         return None
 

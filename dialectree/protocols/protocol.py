@@ -348,7 +348,7 @@ class Method:
                 graph = _compiled.setdefault((script, self.name), script.compile(self.name))
             return graph
 
-    def loaded_graphs(self) -> list[Any]:
+    def list_loaded_graphs(self) -> list[Any]:
         """Return the graphs of the method that this process has imported or compiled."""
         module, _, attribute = self.variant.graph.partition(":")
         imported = getattr(sys.modules.get(module), attribute, None)

@@ -99,8 +99,9 @@ def _describe_excluded_answers(study: Study) -> Iterator[str]:
     yield from per_row(heading, rows, lambda row: row.counts["unanswered"])
     if study.task != "compare":
         heading = "Answers to questions without a right answer in the data are in no share"
-        without = lambda row: sum(not score_of(r, row.key) for r in list_finished_results(row))  # noqa: E731
-        yield from per_row(heading, rows, without)
+        yield from per_row(
+            heading, rows, lambda row: sum(not score_of(r, row.key) for r in list_finished_results(row))
+        )
     heading = "Answers have a judgement that could not be read, or was not given"
     yield from per_row(heading, rows, lambda row: sum(map(_unread, list_finished_results(row))))
 

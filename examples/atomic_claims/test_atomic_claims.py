@@ -1,5 +1,6 @@
 """The tests of atomic claims: no model, no network."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,32 @@ from dialectree.testing import Asked, ScriptedModel, check_demo, check_protocol
 GIVEN: dict[str, Any] = {"claim": "Bats are blind birds."}
 
 
-def script(call: Asked) -> Split | Whole | None:
-    """Split in two. The debates inside get replies that are made up."""
+def split_alone(call: Asked) -> Split | Whole | None:
+    """Split in two. The model makes up the replies of the debates inside."""
     match call.kind:
         case "Split":
             return Split(claims=["Bats are blind.", "Bats are birds."])
         case "Whole":
             return Whole(rationale="They are neither.", probability=0.1)
     return None
+
+
+def script(call: Asked) -> Any:
+    """Split in two; argue about each part, and find the arguments against it better."""
+    match call.kind:
+        case "Split" | "Whole":
+            return split_alone(call)
+        case "ArgumentsReply":
+            return said(arguments=[{"n": "1", "text": f"{call.role} at {call.node}"}])
+        case "PairwiseReply":
+            return said(rationale="So.", winner="ATTACK")
+    figures = {"truth": 0.5, "weight": 0.5}
+    return said(truth_rationale="So.", weight_rationale="So.", **figures)
+
+
+def said(**fields: Any) -> str:
+    """Return a reply of the inner protocol."""
+    return json.dumps(fields)
 
 
 def test_it_has_all_that_a_protocol_has(tmp_path: Path) -> None:
@@ -30,6 +49,13 @@ def test_it_has_all_that_a_protocol_has(tmp_path: Path) -> None:
     assert record.verdict is not None and record.verdict.probability is not None
     supports = [part.scores["support"] for part in parts]
     assert record.verdict.probability == sum(supports) / 2
+    assert record.verdict.label == "False"
+
+
+def test_it_passes_with_made_up_replies_of_the_debates_inside(tmp_path: Path) -> None:
+    record = check_protocol("atomic_claims", GIVEN, split_alone, tmp_path)
+    supports = [record.tree.nodes[id].scores["support"] for id in ("0.0", "0.1")]
+    assert record.verdict is not None and record.verdict.probability == sum(supports) / 2
 
 
 def test_a_strength_inside_a_part_can_be_set(tmp_path: Path) -> None:

@@ -118,7 +118,10 @@ def test_who_has_conceded_does_not_stand() -> None:
         ("B2C A3C C3A", 3, "AC"),
         ("A2B B2C C2A", 2, "ABC"),
     ):
-        turns = [SaidTurn(name=one[0], round=int(one[1]), sides_with=one[2]) for one in concessions.split()]
+        turns = [
+            SaidTurn(name=concession[0], round=int(concession[1]), sides_with=concession[2])
+            for concession in concessions.split()
+        ]
         assert standing(Talk(input=GIVEN, settings=Settings(), round=number, said=turns)) == [*stand]
 
 

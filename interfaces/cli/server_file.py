@@ -107,11 +107,12 @@ def _graphs(all_methods: bool, without: Collection[str]) -> Iterator[tuple[str, 
 
 
 def _graph_path(method: Method) -> str:
-    """Return where the server finds the graph of a method. A graph of a script may be in no module."""
-    try:
-        load(method.variant.graph)
-    except (AttributeError, ImportError):
-        return f"dialectree.interfaces.server.script_graphs:{method.name}"
+    """Return where the server finds the graph of a method. The graph of a script may lack a module."""
+    if method.variant.script is not None:
+        try:
+            load(method.variant.graph)
+        except (AttributeError, ImportError):
+            return f"dialectree.interfaces.server.script_graphs:{method.name}"
     return method.variant.graph
 
 

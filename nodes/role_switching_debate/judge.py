@@ -250,8 +250,8 @@ class _Rulings(NamedTuple):
     def average_confidence(self) -> float | None:
         """Return the mean of the majority's confidences, or None if the majority gave none."""
         confidences = [_lowest(self.rulings[judge]) for judge in self.votes.majority]
-        given = [confidence for confidence in confidences if confidence is not None]
-        return mean(given) if given else None
+        known_confidences = [confidence for confidence in confidences if confidence is not None]
+        return mean(known_confidences) if known_confidences else None
 
 
 def _collect_rulings(turns: Sequence[Turn], judges: Sequence[Sequence[str]]) -> _Rulings:

@@ -217,7 +217,7 @@ def test_a_protocol_and_its_variant_need_no_module_for_their_graphs() -> None:
     for name, steps in (("moduleless", {"a", "b", "judge"}), ("shorter", {"a", "judge"})):
         method = declared.methods()[name]
         assert steps == {"a", "b", "judge"} & {*method.graph().get_graph().nodes}
-        assert method.graph() is method.graph() and method.graph() in method.loaded_graphs()
+        assert method.graph() is method.graph() and method.graph() in method.list_loaded_graphs()
     other = Script(type("OtherSettings", (Settings,), {}))
     other.speaks("judge", Line, prompt="line", rules=True)
     other.turns("judge")
