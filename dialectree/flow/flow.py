@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import cached_property, partial, wraps
 from itertools import pairwise
 from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
@@ -204,43 +204,41 @@ class Flow:
         """
         inputs, channels = get_type_hints(self._input), self._builder.schemas[self._state]
 
-        async def run_opening(state: Any, runtime: Runtime[Any]) -> Any:
-            context = settings(runtime, self._settings)
-            return await opening(state, runtime.override(context=context))
+        async def open_in_run(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+            update = await opening(state, self._with_settings(runtime))
+            return {**(update or {}), "run": None, "run_id": run_of(runtime).run_id}
+
+        async def open_host_run(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+            graph_input = {name: state[name] for name in inputs if name in state}
+            async with load_keeper().begin_run(self._of, graph_input, runtime, self._settings) as run:
+                update = await opening(state, self._with_settings(runtime))
+            sources = {"sources": [*run.sources]} if run.sources else {}
+            return {**(update or {}), **sources, "run": run.build_thread_state(), "run_id": run.run_id}
 
         @wraps(opening)
         async def begin(state: Any, runtime: Runtime[Any]) -> dict[str, object]:
-            stored: dict[str, Any] | None = None
-            if self._in_a_run(runtime):
-                run_id, update = run_of(runtime).run_id, await run_opening(state, runtime)
-            else:
-                graph_input = {name: state[name] for name in inputs if name in state}
-                async with load_keeper().begin_run(self._of, graph_input, runtime, self._settings) as run:
-                    update = await run_opening(state, runtime)
-                stored, run_id = run.build_thread_state(), run.run_id
-                if run.sources:
-                    update = {**(update or {}), "sources": [*run.sources]}
-            state_update = _empty_channels(channels, inputs, update or {})
-            return {**state_update, "run": stored, "record": None, "run_id": run_id}
+            open_debate = open_in_run if self._in_a_run(runtime) else open_host_run
+            return {**_empty_channels(channels, inputs, await open_debate(state, runtime)), "record": None}
 
         return begin
+
+    def _with_settings(self, runtime: Runtime[Any]) -> Runtime[Any]:
+        """Return ``runtime`` with all settings of the run, even if the host passed only a few."""
+        return runtime.override(context=settings(runtime, self._settings))
 
     def _in_run(self, step: Step, evidence: Mode | None = None, of: str = "") -> Step:
         """Return ``step``, made to take part in the current run of the host's thread.
 
-        The step gets all settings of the run, even if the host passed only a few. In a grounded flow, the
-        step reads the debate's evidence as the mode ``evidence`` says, and adds its own evidence.
+        In a grounded flow, the step reads the debate's evidence as the mode ``evidence`` says, and adds its
+        own evidence.
         """
 
         @wraps(inspect.unwrap(step))  # LangGraph looks there for graphs that it calls
         async def take_part(*args: Any, **injected: Any) -> Any:
-            runtime, run = get_runtime(), None
-            if self._protocol and not self._in_a_run(runtime):
-                run = load_keeper().find_run(self._of, runtime, self._settings)
-            async with run.step() if run is not None else nullcontext():
+            runtime = get_runtime()
+            async with self._open_host_step(runtime):
                 if "runtime" in injected:
-                    context = settings(injected["runtime"], self._settings)
-                    injected["runtime"] = injected["runtime"].override(context=context)
+                    injected["runtime"] = self._with_settings(injected["runtime"])
                 if not self._grounded:
                     return await step(*args, **injected)
                 context = cast("GroundedSettings", settings(runtime, self._settings))
@@ -248,6 +246,13 @@ class Flow:
                 return await take_step(bound_step, args[0], runtime, context, evidence, of)
 
         return take_part
+
+    def _open_host_step(self, runtime: Runtime[Any]) -> AbstractAsyncContextManager[None]:
+        """Return the context of a step, in which a host's run is active, resumed if need be."""
+        if not self._protocol or self._in_a_run(runtime):
+            return nullcontext()
+        run = load_keeper().find_run(self._of, runtime, self._settings)
+        return nullcontext() if run is None else run.step()
 
     def _in_a_run(self, runtime: Runtime[Any] | None) -> bool:
         """Return whether a run is active here, driven by us or by a host.

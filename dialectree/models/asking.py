@@ -414,6 +414,15 @@ class Wording(NamedTuple):
     form: Form
 
 
+class RequestKeys(NamedTuple):
+    """The keys that find the reply to a request again; they are equal on every rung."""
+
+    journal: str
+    """The key in the journal. The visible address is no part of it: a run may be resumed with another."""
+    cache: str
+    """The key in the reply cache, which belongs to one address."""
+
+
 @dataclass
 class ModelRequest:
     """One question to a model, with its repairs."""
@@ -456,42 +465,34 @@ class ModelRequest:
     """Invalid replies, with their keys in the reply cache."""
     texts: dict[str, str] = field(init=False, default_factory=dict)
     """Texts that the last :meth:`call` sent, by hash: messages and reply schema."""
-    key: str = field(init=False)
-    """The key of the request in the journal."""
-    cache_key: str = field(init=False)
-    """The key of the request in the reply cache."""
+    keys: RequestKeys = field(init=False)
 
     def __post_init__(self) -> None:
-        """Set the keys of the request, which are equal on every rung.
-
-        The user's ``model_options`` override the sampling of the role.
-
-        The journal's key omits the visible address, so that a run can be resumed with another one. The
-        key includes a mark of the user and the query in the address, because these can choose the model.
-        """
+        """Set the keys of the request. The user's ``model_options`` override the sampling of the role."""
         model_options = self.context.model_options
         for name in self.decoding.keys() & model_options.keys():
             if isinstance(value := model_options[name], int | float) and not self.repair:
                 self.decoding = {**self.decoding, name: value}
-        self.key = self.key_for(self.spec.name, self.spec.mark, self.prompt_form)
-        self.cache_key = _digest(f"{self.key}@{self.spec.address}")
+        journal_key = self.make_journal_key(self.spec.name, self.spec.mark, self.prompt_form)
+        self.keys = RequestKeys(journal_key, _digest(f"{journal_key}@{self.spec.address}"))
 
-    def key_for(self, model: str, mark: str = "", prompt_form: PromptForm = "full") -> str:
-        """Return the journal's key of the request to ``model``, with the ``mark`` of its address.
+    def make_journal_key(self, model: str, mark: str, prompt_form: PromptForm) -> str:
+        """Return the journal's key of this request if it went to ``model`` in ``prompt_form``.
 
+        ``mark`` stands for the user and the query in the model's address, which can choose the model.
         The key of the small form is computed from the whole prompt.
         """
-        full = prompt_form == "full"
-        name = [model, mark] if mark else model
-        decoding = [*self.decoding.values()]
-        option_parts = [dict(sorted(self.options.items()))] if self.options else []
+        speaker: object = [model, mark, prompt_form]
+        if prompt_form == "full":
+            speaker = [model, mark] if mark else model
         messages: Sequence[object] = self.messages
-        form = self.form.text
+        reply_form = self.form
         if prompt_form == "medium" and self.medium is not None:
             messages = [*self.medium.messages, self.repair, self.wrong]
-            form = self.medium.form.text
-        name = name if full else [model, mark, prompt_form]
-        return _digest(json.dumps((name, decoding, messages, form, *option_parts)))
+            reply_form = self.medium.form
+        option_parts = [dict(sorted(self.options.items()))] if self.options else []
+        content = speaker, [*self.decoding.values()], messages, reply_form.text, *option_parts
+        return _digest(json.dumps(content))
 
     def adapt_to_prompt_form(self) -> ModelRequest:
         """Return the question as the model receives it: whole, or in the form for smaller models.
@@ -603,7 +604,7 @@ class ModelRequest:
             self.lacks.append(hint)
         counts = call.attempts, call.prompt_tokens, call.completion_tokens, call.cached_tokens
         texts = ("", call.finish, call.reply) if refused else (reply, call.finish, None)
-        self.repaired.append((self.cache_key, Completion(*texts, *counts)))
+        self.repaired.append((self.keys.cache, Completion(*texts, *counts)))
         self.wrong = wrong = (
             f"Your last reply cannot be used: {prompts.escape_tags(fault.text)}. "
             f"Send the whole reply again as {self.form.words}"
@@ -628,7 +629,7 @@ class ModelRequest:
         tokens = done.prompt_tokens, done.completion_tokens, done.cached_tokens
         failed = done.error is not None
         return Call(
-            key=self.key,
+            key=self.keys.journal,
             **self.place.place(),
             repair=self.repair,
             prompt=self.prompt,

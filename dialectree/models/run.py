@@ -131,7 +131,7 @@ class Run(RunControl):
         self.journal, self.log = journal, journal.append
         past = [call for call in journal.past.values() if call.model]
         self._forms = {(call.model, call.mark): call.prompt_form for call in past}
-        self._spoke = {(call.model, call.mark) for call in past if self._stands(call)}
+        self._spoke = {(call.model, call.mark) for call in past if self._outlasts_model(call)}
 
     @property
     def retrievals(self) -> Retrievals:
@@ -157,8 +157,8 @@ class Run(RunControl):
     async def call(self, asking: ModelRequest) -> Call:
         """Return the call that ``asking`` describes, made now or before; CallError if it failed."""
         self._go_on()
-        past = self._find_override_reply(asking) or self._past(asking)
-        call = past or await self._find_cached_call(asking) or await self._paid(asking)
+        past = self._find_override_reply(asking) or self._find_journal_call(asking)
+        call = past or await self._find_cached_call(asking) or await self._pay_once(asking)
         if past is not None or call.source != "model":
             self._trace(asking, call)
         if call.error is not None:
@@ -213,41 +213,41 @@ class Run(RunControl):
         reply = Completion(json.dumps(override.reply), "stop", attempts=0)
         return asking.call(reply, clock.stamp(), "person")
 
-    def _past(self, asking: ModelRequest) -> Call | None:
+    def _find_journal_call(self, asking: ModelRequest) -> Call | None:
         """Return the journal's call for ``asking``, or None.
 
         In a contest, or in a run that had ended, a reply of an earlier model counts, too.
         """
         if self.journal is None:
             return None
-        past = self._in(self.journal, asking.key, asking)
+        past = self._look_up_call(self.journal, asking.keys.journal, asking)
         for model, mark in () if past else self._spoke:
-            key = asking.key_for(model, mark, self._forms[model, mark])
-            earlier = self._in(self.journal, key, asking)
-            past = earlier if earlier is not None and self._stands(earlier) else past
+            key = asking.make_journal_key(model, mark, self._forms[model, mark])
+            earlier = self._look_up_call(self.journal, key, asking)
+            past = earlier if earlier is not None and self._outlasts_model(earlier) else past
         return past
 
     def was_asked(self, asking: ModelRequest) -> bool:
         """Return whether a model answered ``asking`` in this process, instead of journal or cache."""
-        return asking.key in self._asked
+        return asking.keys.journal in self._asked
 
     async def knows(self, asking: ModelRequest) -> bool:
         """Return whether journal or cache hold the reply to ``asking``, so that no model is asked."""
-        if self._past(asking) is not None:
+        if self._find_journal_call(asking) is not None:
             return True
         if self.cache is None or asking.live:
             return False
-        is_unusable = asking.cache_key in self._unusable
+        is_unusable = asking.keys.cache in self._unusable
         return is_unusable or await self._look_up_completion(self.cache, asking) is not None
 
-    def _stands(self, call: Call) -> bool:
+    def _outlasts_model(self, call: Call) -> bool:
         """Return whether the reply of ``call`` counts even if the run now has another model.
 
         It does in a contest, and in a run that had ended.
         """
         return call.run is not None or self._ended_before
 
-    def _in(self, journal: Journal, key: str, asking: ModelRequest) -> Call | None:
+    def _look_up_call(self, journal: Journal, key: str, asking: ModelRequest) -> Call | None:
         """Return the call with ``key`` at the place of ``asking``, or else at any other place."""
         return journal.placed.get((key, asking.place.spot())) or journal.past.get(key)
 
@@ -259,7 +259,7 @@ class Run(RunControl):
         """Return the reply cache's completion as a call of this run."""
         completion = None
         if self.cache is not None and not asking.live:
-            completion = self._unusable.get(asking.cache_key)
+            completion = self._unusable.get(asking.keys.cache)
             completion = completion or await self._look_up_completion(self.cache, asking)
         if completion is None:
             if asking.context.replay:
@@ -279,7 +279,7 @@ class Run(RunControl):
 
     async def _look_up_completion(self, cache: ReplyCache, asking: ModelRequest) -> Completion | None:
         try:
-            return await cache.get(asking.cache_key)
+            return await cache.get(asking.keys.cache)
         except (InputError, DiskFull) as error:
             if asking.context.replay or isinstance(error, SettingsError):
                 raise
@@ -292,34 +292,38 @@ class Run(RunControl):
             self.cache = None
             self.notices.append(f"{error}; the run went on without it")
 
-    async def _paid(self, asking: ModelRequest) -> Call:
+    async def _pay_once(self, asking: ModelRequest) -> Call:
         """Make the call in a task of its own: a cancelled node does not lose a paid reply.
 
         Without a journal, nothing would remember the reply, and the call ends with its node.
         """
         shared = self.cache is not None and asking.context.cache and not asking.live
-        same = asyncio.get_running_loop(), asking.cache_key
-        while shared and (earlier_task := _paying.get(same)) is not None:
-            # The same request is under way: once it is answered, the cache holds the reply.
-            async with self.budget.in_time():
-                answered, _ = await asyncio.wait([earlier_task], timeout=asking.context.call_deadline)
-            self._go_on()
-            if (call := await self._find_cached_call(asking)) is not None:
-                return call
-            if not answered:
-                break
+        name = asyncio.get_running_loop(), asking.keys.cache
+        if shared and (call := await self._await_same_request(asking, name)) is not None:
+            return call
         task = asyncio.create_task(self._pay(asking))
         self._under_way.add(task)
         task.add_done_callback(self._forget_task)
-        if shared and same not in _paying:
-            _paying[same] = task
-            task.add_done_callback(lambda _: _paying.pop(same))
+        if shared and _paying.setdefault(name, task) is task:
+            task.add_done_callback(lambda _: _paying.pop(name))
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             if self.journal is None:
                 task.cancel()
             raise
+
+    async def _await_same_request(
+        self, asking: ModelRequest, name: tuple[asyncio.AbstractEventLoop, str]
+    ) -> Call | None:
+        """Return the reply to an equal request under way, from the cache; None if there is no reply."""
+        while (earlier_task := _paying.get(name)) is not None:
+            async with self.budget.in_time():
+                answered, _ = await asyncio.wait([earlier_task], timeout=asking.context.call_deadline)
+            self._go_on()
+            if (call := await self._find_cached_call(asking)) is not None or not answered:
+                return call
+        return None
 
     def _forget_task(self, done: asyncio.Future[Any]) -> None:
         self._under_way.discard(done)
@@ -362,7 +366,7 @@ class Run(RunControl):
                 model_endpoint = self.endpoint(asking.spec)
                 done = await model_endpoint.complete(asking, pause, slots)
                 call = asking.call(done, started, "model")
-                self._asked.add(asking.key)
+                self._asked.add(asking.keys.journal)
                 new = [note for note in model_endpoint.remarks(done) if note not in self.notices]
                 self.notices += new
                 self.budget.add(call)
@@ -372,7 +376,7 @@ class Run(RunControl):
                 if asking.usable(call):
                     await self._keep(self.cache, asking, done)
                 else:
-                    self._unusable[asking.cache_key] = done
+                    self._unusable[asking.keys.cache] = done
         except PartFailed:
             raise  # the graph decides what the debate does without this part
         except DialectreeError as error:
@@ -382,7 +386,7 @@ class Run(RunControl):
 
     async def _keep(self, cache: ReplyCache, asking: ModelRequest, done: Completion) -> None:
         """Put a valid reply into the cache, with the invalid ones that it repairs."""
-        rows = (*asking.repaired, (asking.cache_key, done))
+        rows = (*asking.repaired, (asking.keys.cache, done))
         puts = [cache.put(key, completion) for key, completion in rows]
         if self.journal is None:
             try:

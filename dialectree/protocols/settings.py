@@ -438,13 +438,11 @@ def settings(runtime: Runtime[Any], kind: type[ProtocolSettings] = ProtocolSetti
     """Return the settings of ``kind`` for this run, from what the caller passed to the graph."""
     context: object = runtime.context
     passed, run_settings = of_the_run.get()
-    if isinstance(context, kind) and not (context is passed and isinstance(run_settings, kind)):
+    if isinstance(run_settings, kind) and (context is passed or not isinstance(context, kind)):
+        return run_settings
+    if isinstance(context, kind):
         return context
-    return (
-        run_settings
-        if isinstance(run_settings, kind)
-        else _among(context if run_settings is None else run_settings, kind)
-    )
+    return _among(context if run_settings is None else run_settings, kind)
 
 
 def _among(context: object, kind: type[Own]) -> Own:

@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
-from langgraph.runtime import Runtime
+from langgraph.runtime import RunControl, Runtime
+from langgraph.types import StreamWriter
 from pydantic import JsonValue
 
 from dialectree.errors import Halted, InputError, SettingsError
@@ -93,6 +94,41 @@ def _runs() -> Path | None:
     return None if folder is _nowhere else folder
 
 
+class Host(NamedTuple):
+    """What the host of a run passed to the graph."""
+
+    control: RunControl | None
+    context: object
+    """The context, as the host passed it."""
+    write: StreamWriter
+    """Writes to the host's stream."""
+
+
+class StepCounter:
+    """Count the active steps of a run, and notice when none has begun for a while."""
+
+    def __init__(self) -> None:
+        self._active = 0
+        self.stopped = False
+        """True once a step stopped the host's graph, for a person or for good."""
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin(self) -> None:
+        """Count a step that begins."""
+        self._active += 1
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def end(self) -> bool:
+        """Count a step that ends; return whether no other step is active."""
+        self._active -= 1
+        return not self._active
+
+    def call_when_idle(self, leave: Callable[[], None]) -> None:
+        """Call ``leave`` if no step begins within :data:`IDLE_S` seconds."""
+        self._timer = asyncio.get_running_loop().call_later(IDLE_S, leave)
+
+
 class HostedRun(HeldRun):
     """A run that a host drives; see :func:`begin_run` and :func:`find_run`.
 
@@ -109,17 +145,14 @@ class HostedRun(HeldRun):
         record: RunRecord | None = None,
         keeper: RunFolder | Unkept | None = None,
     ) -> None:
-        passed = runtime.context
-        shares = passed if isinstance(passed, type(context)) else context
-        budget = shared_budget(runtime.control, shares)
+        self.host = Host(runtime.control, runtime.context, runtime.stream_writer)
+        shares = self.host.context if isinstance(self.host.context, type(context)) else context
+        budget = shared_budget(self.host.control, shares)
         super().__init__(key, context, record, keeper, budget=budget)
         self.own_budget = True
-        self.key = key
-        """The run's id in the thread's state."""
-        self.control, self.method = runtime.control, method
-        self.passed = passed
-        """The context that the host passed to the graph."""
-        self.ignored = find_ignored(passed, type(context))
+        self.key, self.method = key, method
+        """The run's id in the thread's state, and the method of its graph."""
+        self.ignored = find_ignored(self.host.context, type(context))
         """The names of settings in the host's context that only other protocols have."""
         if method is not None and isinstance(keeper, Unkept):
             self.log = keeper.append
@@ -128,13 +161,10 @@ class HostedRun(HeldRun):
         self.owner = None if record is None else record.owner
         """The client of a server who owns the run."""
         self._opening = asyncio.Lock()
-        self._steps = 0
-        self._stopped = False
+        self._steps = StepCounter()
         self._asked: set[str] = set()
         self._failure: BaseException | None = None
-        self._idle: asyncio.TimerHandle | None = None
         self._leaving: asyncio.Task[None] | None = None
-        self._write = runtime.stream_writer
         _active[key] = self
 
     def tell(self, event: Event) -> None:
@@ -145,7 +175,7 @@ class HostedRun(HeldRun):
 
     def show(self, event: Event) -> None:
         """Send an event of the whole run to the host's stream."""
-        self._write(event.model_dump(mode="json"))
+        self.host.write(event.model_dump(mode="json"))
 
     def build_thread_state(self) -> dict[str, Any]:
         """Return the run's fields in the thread's state."""
@@ -155,7 +185,7 @@ class HostedRun(HeldRun):
     @contextmanager
     def current(self) -> Iterator[None]:
         """Make this run and its settings current inside the block."""
-        tokens = host_run.set(self), of_the_run.set((self.passed, self.context))
+        tokens = host_run.set(self), of_the_run.set((self.host.context, self.context))
         try:
             yield
         finally:
@@ -165,9 +195,7 @@ class HostedRun(HeldRun):
     @asynccontextmanager
     async def step(self) -> AsyncIterator[None]:
         """Enclose one step of the run; steps may run side by side."""
-        self._steps += 1
-        if self._idle is not None:
-            self._idle.cancel()
+        self._steps.begin()
         try:
             async with self._opening:
                 if self.keeper is None:
@@ -176,7 +204,7 @@ class HostedRun(HeldRun):
             with self.current():
                 yield
         except GraphBubbleUp as stop:
-            self._stopped = True
+            self._steps.stopped = True
             self._tell_requests(stop)
             raise
         except (Exception, asyncio.CancelledError) as error:
@@ -185,8 +213,7 @@ class HostedRun(HeldRun):
                 raise self._failure from None  # the reason why this step was halted
             raise
         finally:
-            self._steps -= 1
-            if not self._steps and _active.get(self.key) is self:
+            if self._steps.end() and _active.get(self.key) is self:
                 await self.rest()
 
     def _tell_requests(self, stop: GraphBubbleUp) -> None:
@@ -200,10 +227,10 @@ class HostedRun(HeldRun):
 
     async def rest(self) -> None:
         """Release the files, because no step is active: at once if the host stopped, else a little later."""
-        if self._stopped:
+        if self._steps.stopped:
             await self._leave(None)
         else:
-            self._idle = asyncio.get_running_loop().call_later(IDLE_S, self._wait_no_longer)
+            self._steps.call_when_idle(self._wait_no_longer)
 
     async def _give_up(self, error: BaseException) -> None:
         """Complete the record of a failed or cancelled run, even if it is cancelled again."""
@@ -309,10 +336,8 @@ class HostedRun(HeldRun):
 
     def find_notices(self, *, finished: bool) -> list[str]:
         """Return the notices for the record, first a line on each of the host's settings without effect."""
-        of = self.record.method if self.record is not None else ""
-        ignored = [
-            f"{name}: {of} has no such setting, so it changes nothing" for name in sorted({*self.ignored})
-        ]
+        lacks = f"{self.record.method if self.record else ''} has no such setting, so it changes nothing"
+        ignored = (f"{name}: {lacks}" for name in sorted({*self.ignored}))
         return [*ignored, *super().find_notices(finished=finished)]
 
 
@@ -429,7 +454,7 @@ def find_run(method: Method | None, runtime: Runtime[Any], kind: type[ProtocolSe
         return None
     key = stored["id"]
     run = _active.get(key)
-    if run is not None and run.control is runtime.control and run.halted is None:
+    if run is not None and run.host.control is runtime.control and run.halted is None:
         return run
     context = _resume_settings(runtime, kind, stored)
     owner = _owner(runtime)

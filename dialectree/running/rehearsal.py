@@ -83,7 +83,7 @@ class Rehearsal(Run):
 
         In a contest, use a person's change first, then the journal, as in a real run.
         """
-        if (past := self._find_override_reply(asking) or self._past(asking)) is not None:
+        if (past := self._find_override_reply(asking) or self._find_journal_call(asking)) is not None:
             if past.error is not None:
                 raise CallError(past.error)
             return past

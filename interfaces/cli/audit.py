@@ -59,7 +59,7 @@ def audit(
     require(*EVALUATING)
     from dialectree.evals import audit as auditing
     from dialectree.evals.reporting import audit_page
-    from dialectree.evals.reporting.audited import analyse_audit
+    from dialectree.evals.reporting.audit_result import analyse_audit
     from dialectree.evals.reporting.study import study
     from dialectree.interfaces.cli import consent
     from dialectree.interfaces.cli.process import collect_garbage_seldom

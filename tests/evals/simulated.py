@@ -12,7 +12,7 @@ from scipy.stats import norm
 from dialectree.evals.audit import Layout
 from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.reporting.analysis import analyse_study
-from dialectree.evals.reporting.audited import AuditResult, analyse_audit
+from dialectree.evals.reporting.audit_result import AuditResult, analyse_audit
 from dialectree.evals.reporting.findings import findings, opening
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import AnswerScore, DataUsed, EvaluationFile, Result, Row, Sides, Status, Vote

@@ -17,14 +17,13 @@ from dialectree.evals.audit import Layout, audit, pool_of
 from dialectree.evals.comparisons import RowComparison
 from dialectree.evals.options import read_options
 from dialectree.evals.reporting import audit_page
-from dialectree.evals.reporting.audited import (
+from dialectree.evals.reporting.audit_page import gains, rules
+from dialectree.evals.reporting.audit_result import (
     SINGLE,
     AuditResult,
     RivalComparison,
     analyse_audit,
     best_of,
-    gains,
-    rules,
 )
 from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.writing import report

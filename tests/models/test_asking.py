@@ -136,16 +136,16 @@ def asking(
 
 
 def test_a_key_is_the_same_in_every_process() -> None:
-    assert asking().key == "79ce58fd0b22ebf43e1815a854553417"
-    assert asking().cache_key == "6349fb840b6df39f61628eaed57ba788"
+    assert asking().keys.journal == "79ce58fd0b22ebf43e1815a854553417"
+    assert asking().keys.cache == "6349fb840b6df39f61628eaed57ba788"
 
 
 def test_an_address_makes_another_cache_and_what_it_hides_another_journal() -> None:
     here, there = asking(), asking("http://127.0.0.1:2/v1")
-    assert here.key == there.key and here.cache_key != there.cache_key
+    assert here.keys.journal == there.keys.journal and here.keys.cache != there.keys.cache
     urls = (HERE, f"{HERE}?deployment=a", f"{HERE}?deployment=b", "http://u:p@127.0.0.1:1/v1")
     keys = [asking(url) for url in urls]
-    assert len({each.key for each in keys}) == len({each.cache_key for each in keys}) == len(urls)
+    assert len({each.keys.journal for each in keys}) == len({each.keys.cache for each in keys}) == len(urls)
 
 
 @pytest.mark.parametrize(
@@ -168,5 +168,5 @@ def test_an_address_makes_another_cache_and_what_it_hides_another_journal() -> N
 )
 def test_another_prompt_schema_seed_model_or_decoding_is_another_call(change: dict[str, Any]) -> None:
     one, other = asking(), asking(**change)
-    assert one.key != other.key and one.cache_key != other.cache_key
-    assert asking(**change).key == other.key
+    assert one.keys.journal != other.keys.journal and one.keys.cache != other.keys.cache
+    assert asking(**change).keys.journal == other.keys.journal

@@ -7,11 +7,11 @@ worth it" needs evidence, too: an interval that rules out a gain worth having.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
-from typing import Any, Literal
+from typing import Literal
 
 from scipy.stats import norm, t
 
@@ -20,11 +20,10 @@ from dialectree.evals.comparisons import ALPHA, POWER, SAME_BUDGET, RowCompariso
 from dialectree.evals.intervals import Figure, design, error
 from dialectree.evals.reporting.analysis import compare_marks, compare_rows
 from dialectree.evals.reporting.answers import ASKED, Answers, tokens
-from dialectree.evals.reporting.formatting import Line, Table, format_signed, probability, table
-from dialectree.evals.reporting.study import Study, models
+from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import strip_address
 from dialectree.system import chance
-from dialectree.text import count, format_list
+from dialectree.text import count
 
 POINTS = 5.0
 """The default of the smallest gain that is worth a debate."""
@@ -121,7 +120,7 @@ class AuditResult:
     """The methods that a debate must beat, by their names on the page."""
     chosen: Mapping[str, Mapping[str, int]]
     """By rival (best single model, samples) and model: the number of questions that the model answers."""
-    beside: Sequence[RivalComparison]
+    comparisons: Sequence[RivalComparison]
 
     @property
     def marks(self) -> bool:
@@ -147,7 +146,7 @@ class AuditResult:
 
     def comparisons_for(self, debate: str) -> list[RivalComparison]:
         """Return a debate's comparisons."""
-        return [comparison for comparison in self.beside if comparison.debate == debate]
+        return [comparison for comparison in self.comparisons if comparison.debate == debate]
 
     def stands(self, debate: str) -> bool:
         """Return whether a debate beats every rival; a single model and samples must be among them."""
@@ -167,21 +166,24 @@ class AuditResult:
 
         See :meth:`RivalComparison.questions`.
         """
-        tests_by_debate = [tests for debate in self.debates if (tests := self.comparisons_for(debate.name))]
-        better = [
-            max(comparison.questions(self.least, "better") for comparison in tests)
-            for tests in tests_by_debate
-        ]
-        none = [
-            min(comparison.questions(self.least, "no gain") for comparison in tests)
-            for tests in tests_by_debate
-        ]
-        factor = min([math.inf, *better, *([max(none)] if none else [])])
+        factor = self._find_growth_factor()
         if math.isinf(factor):
             z = float(norm.isf(ALPHA / 2) + norm.ppf(POWER))
             scale = 100 if self.marks else 1
             return _round_up_to_two_digits((z * UNKNOWN_SPREAD * scale / self.least) ** 2)
         return max(self.asked + 1, _round_up_to_two_digits(max(self.asked, 1) * factor))
+
+    def _find_growth_factor(self) -> float:
+        """Return by what factor questions must grow until the audit decides.
+
+        One debate that beats all its rivals decides it, and so do debates that each fail to gain over one.
+        """
+        tests_by_debate = [tests for debate in self.debates if (tests := self.comparisons_for(debate.name))]
+        if not tests_by_debate:
+            return math.inf
+        better = [max(test.questions(self.least, "better") for test in tests) for tests in tests_by_debate]
+        none = [min(test.questions(self.least, "no gain") for test in tests) for tests in tests_by_debate]
+        return min([*better, max(none)])
 
     @property
     def sentence(self) -> str:
@@ -216,11 +218,11 @@ def analyse_audit(study: Study, layout: Layout, points: float = POINTS) -> Audit
                 further = _compare_with_rival(study, debate, best) if best else None
                 tests.append((debate.name, name, comparison, further))
     correct(comparison for _, _, comparison, _ in tests)
-    beside = [
+    comparisons = [
         RivalComparison(debate, rival, comparison, len(tests), further, len(debates))
         for debate, rival, comparison, further in tests
     ]
-    return AuditResult(study, layout, points, debates, rivals, chosen, beside)
+    return AuditResult(study, layout, points, debates, rivals, chosen, comparisons)
 
 
 def _compare_with_rival(study: Study, debate: Answers, rival: Answers) -> RowComparison | None:
@@ -246,13 +248,7 @@ def best_of(study: Study, title: str, rows: Mapping[str, Answers]) -> tuple[Answ
     The seed draws the halves. The first row wins a tie. Also return the number of questions for
     which each row was chosen, by the row's name in ``rows``.
     """
-    seed = study.evaluations[0].seed
-    groups = sorted(
-        {*study.groups(study.items)}, key=lambda cluster: (chance.seed(seed, "half", cluster), cluster)
-    )
-    half = {group: place % 2 for place, group in enumerate(groups)}
-    of_items = zip(study.items, study.groups(study.items), strict=True)
-    halves = {item: half[group] for item, group in of_items}
+    halves = _draw_halves(study)
     values = {name: _values(study, row) for name, row in rows.items()}
 
     def mean(name: str, chosen_half: int) -> float:
@@ -273,6 +269,14 @@ def best_of(study: Study, title: str, rows: Mapping[str, Answers]) -> tuple[Answ
             name = best[halves[item]]
             chosen[name] = chosen.get(name, 0) + 1
     return picked, chosen
+
+
+def _draw_halves(study: Study) -> dict[str, int]:
+    """Return the half of each question, 0 or 1, drawn by the evaluation's seed."""
+    seed, groups_of_items = study.evaluations[0].seed, study.groups(study.items)
+    groups = sorted({*groups_of_items}, key=lambda cluster: (chance.seed(seed, "half", cluster), cluster))
+    halves = {group: place % 2 for place, group in enumerate(groups)}
+    return {item: halves[group] for item, group in zip(study.items, groups_of_items, strict=True)}
 
 
 def _values(study: Study, row: Answers) -> Mapping[str, float]:
@@ -306,168 +310,3 @@ def _round_up_to_two_digits(number: float) -> int:
     """Round a number up to two significant digits."""
     size = int(10 ** max(0, math.floor(math.log10(max(number, 1))) - 1))
     return int(math.ceil(number / size) * size)
-
-
-# The page's words
-
-
-def method_table(audit: AuditResult) -> Table | None:
-    """Return the table of methods: the right answers, and the cost of a question."""
-    rows = audit.study.rows
-    lines: list[tuple[str, Answers]] = []
-    many_models = len(audit.layout.alone) > 1
-    for place, (model, name) in enumerate(audit.layout.alone.items()):
-        if name in rows:
-            judge = "judge alone" if not place else "alone"
-            lines.append((f"{judge}: {strip_address(model)}" if many_models else judge, rows[name]))
-    for name, rival in audit.rivals.items():
-        if name == SINGLE and not many_models:
-            continue
-        lines.append((_format_rival_title(audit, name), rival))
-    lines += [(row.name, row) for row in audit.debates]
-    score_column = "mark of 100" if audit.marks else "right"
-    return table(
-        "methods",
-        "What each method got right, and what it took",
-        [
-            {
-                "method": title,
-                score_column: row.mark("overall") if audit.marks else row.right_of_asked,
-                "tokens of a question": row.mean("tokens"),
-                "calls": row.mean("calls"),
-                "cost": row.mean("cost"),
-                "withheld": row.counts["unanswered"] or None,
-                "failed": row.counts["failed"] or None,
-            }
-            for title, row in lines
-            if row.results
-        ],
-        *_choices(audit),
-        kinds={"tokens of a question": "mean", "calls": "mean"},
-    )
-
-
-def _format_rival_title(audit: AuditResult, name: str) -> str:
-    if name != SAMPLES:
-        return name
-    names = [row for row in audit.layout.samples.values() if row in audit.study.rows]
-    numbers = {str(audit.study.rows[row].row.settings.get("samples")) for row in names}
-    return f"{name}, {' or '.join(sorted(numbers))} a question"
-
-
-def _choices(audit: AuditResult) -> Iterator[str]:
-    yield (
-        "Below a figure stands its 95% interval. A withheld answer is not right; a failed question "
-        "is left out."
-    )
-    if len(audit.layout.alone) > 1:
-        choices: list[str] = []
-        for name, model_counts in audit.chosen.items():
-            parts = (f"{model} for {count(n, 'question')}" for model, n in model_counts.items())
-            choices.append(f"{name}: {format_list(parts)}")
-        yield (
-            "The best model for each half of the questions is chosen on the other half, so that it "
-            f"is no better by luck. {'; '.join(choices)}. A debate must also be better than the best "
-            "in hindsight."
-        )
-        speak = [f"{row.name}: {models(row.row)}" for row in audit.debates]
-        yield f"Who speaks. {'; '.join(speak)}."
-
-
-def gain_table(audit: AuditResult) -> Table | None:
-    """Return the table of the gain of debates over each rival."""
-    unit = "marks" if audit.marks else "points"
-
-    def line(comparison: RivalComparison) -> Line:
-        value, low, high, n = comparison.intervals[0]
-        return {
-            "debate": comparison.debate,
-            "beside": comparison.rival,
-            "questions": n,
-            f"gain, {unit}": Figure(value, low, high, n),
-            "among as many answers": comparison.intervals[1] if len(comparison.intervals) > 1 else None,
-            "p after Holm": comparison.test.holm,
-            "tokens, samples by debate": comparison.test.ratio,
-            "shows": _shows(audit, comparison),
-        }
-
-    level = f"{100 * (1 - ALPHA / max(1, len(audit.beside))):.2f}".rstrip("0").rstrip(".")
-    kinds: dict[str, Any] = {"p after Holm": "p"}
-    kinds |= dict.fromkeys((f"gain, {unit}", "among as many answers"), unit)
-    return table(
-        "gains",
-        "What debating gained",
-        map(line, audit.beside),
-        f"All {count(len(audit.beside), 'comparison')} share one chance of 5% to err: p is corrected "
-        f"by Holm, and each interval is one of {level}%.",
-        kinds=kinds,
-    )
-
-
-def _shows(audit: AuditResult, comparison: RivalComparison) -> str:
-    if comparison.test.verdict == "better":
-        return "better" if comparison.enough else "better, at fewer tokens than a debate's"
-    if comparison.test.direction < 0:
-        return "worse" if comparison.test.verdict == "worse" else "fewer right, as it withheld some"
-    if comparison.no_gain(audit.least):
-        return f"no gain of {audit.points:g}"
-    return "nothing yet"
-
-
-def gains(audit: AuditResult) -> list[str]:
-    """Return a sentence on each debate, compared with the best of the other methods."""
-    sentences: list[str] = []
-    unit = "marks of 100" if audit.marks else "points"
-    for debate in audit.debates:
-        tests = [
-            comparison
-            for comparison in audit.comparisons_for(debate.name)
-            if comparison.intervals[0].value is not None
-        ]
-        if not tests:
-            sentences.append(f"{debate.name}: no question in common with another method.")
-            continue
-        best = min(tests, key=lambda comparison: comparison.intervals[0].value or 0.0)
-        value, low, high, n = best.intervals[0]
-        scale = 1 if audit.marks else 100
-        gained, ends = format_signed(scale * (value or 0.0), 1, "+"), ""
-        if low is not None and high is not None:
-            low_end, high_end = (format_signed(scale * end, 1, "+") for end in (low, high))
-            ends = f", between {low_end} and {high_end}"
-        pairs = count(n, "question")
-        sentences.append(
-            f"{debate.name}: {gained} {unit} compared with the best of the others, {best.rival} "
-            f"({pairs}{ends}; p = {probability(best.test.holm)} after Holm)."
-        )
-    return sentences
-
-
-def rules(audit: AuditResult) -> list[str]:
-    """Return the sentences that explain the answer and name the gaps of the audit."""
-    unit = "marks of 100" if audit.marks else "points"
-    sentences = [
-        "A debate is worth it if it is shown to be better than every method above without a debate. "
-        f"It is not worth it if a gain of {audit.points:g} {unit} over one of them is ruled out."
-    ]
-    if audit.answer == "cannot be told":
-        sentences.append(
-            "With the number of questions named above, four of five audits would decide, at a 5% "
-            "chance of error, if the differences seen here are the true ones."
-        )
-    for comparison in audit.beside:
-        if comparison.rival == SAMPLES and comparison.test.ratio is None:
-            sentences.append(
-                f"The endpoint reports no tokens for {comparison.debate!r} or for the samples, so their "
-                "budgets cannot be compared."
-            )
-        elif comparison.rival == SAMPLES and not (comparison.enough and comparison.no_more):
-            outcome = "a loss to" if comparison.enough else "a win over"
-            sentences.append(
-                f"The samples spent {comparison.test.ratio:.2f} times the tokens of "
-                f"{comparison.debate!r}, which is not about as many: {outcome} them says nothing."
-            )
-    if SAMPLES not in audit.rivals:
-        sentences.append("Without equal-token samples no debate can be shown to be worth it.")
-    if audit.layout.left_out:
-        sentences.append(f"Left out: {'; '.join(audit.layout.left_out)}.")
-    return sentences
