@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from pydantic import JsonValue
 
 from dialectree.records import Contest, Event, Override, RunRecord, Tree
 from dialectree.records.folder import RunFolder
 from dialectree.system.parts import PlugPoint
-
-if TYPE_CHECKING:
-    pass
-
 
 WatchReading = Callable[[str, int, int], None]
 """Gets the activity (``reading``, ``indexing``), the number of finished documents, and their total."""

@@ -9,14 +9,13 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from dialectree.errors import ArgumentError
 from dialectree.flow.human_input import Ask
 from dialectree.protocols.protocol import Method, method
 from dialectree.protocols.sources import DEFAULT_RUNS, runs_home
 from dialectree.records import RunRecord
-from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
 from dialectree.running.held_run import Watch
 from dialectree.running.runner import RunHandle
@@ -30,6 +29,9 @@ from dialectree.service.debates import (
 )
 from dialectree.service.plug_points import REPORTS, Wish
 from dialectree.system.loop import wait_for
+
+if TYPE_CHECKING:
+    from dialectree.records.estimate import Estimate
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import JsonValue
 
@@ -22,7 +22,6 @@ from dialectree.flow.human_input import Ask, require_person
 from dialectree.protocols.protocol import CHECKER, Method, follow_routes, method
 from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.records import UNFINISHED, Contest, Event, Node, RunRecord, RunSummary, Verdict
-from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
 from dialectree.running import runner
 from dialectree.running.held_run import Watch
@@ -37,6 +36,9 @@ from dialectree.running.runner import RunHandle
 from dialectree.service.allowed_files import resolve_allowed_files, resolve_allowed_value
 from dialectree.service.plug_points import CONTESTS, ESTIMATES, REPORTS, Wish
 from dialectree.system.streams import notice
+
+if TYPE_CHECKING:
+    from dialectree.records.estimate import Estimate
 
 _LONG = 20_000
 """Most characters of a text that gets no remark on its length."""

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from pydantic import JsonValue
 
 from dialectree.protocols.protocol import Method
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import RunRecord, RunSummary
-from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
 from dialectree.running.held_run import Watch
 from dialectree.running.runner import RunHandle
 from dialectree.system.parts import PlugPoint
+
+if TYPE_CHECKING:
+    from dialectree.records.estimate import Estimate
 
 
 class Wish(Protocol):
