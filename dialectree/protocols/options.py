@@ -87,6 +87,12 @@ _OUR_FIELDS = frozenset(
 ModelOptions = Annotated[dict[str, JsonValue], BeforeValidator(_read_options)]
 """Fields of every request to a model, by the provider's names for them."""
 PromptForm = Literal["auto", "small", "medium", "full"]
+PROMPT_FORMS = {
+    "auto": "as the models need",
+    "small": "brief",
+    "medium": "whole, task repeated",
+    "full": "whole",
+}
 Unit = Annotated[float, Field(ge=0, le=1)]
 Price = Annotated[tuple[float, ...], Field(min_length=2, max_length=3)]
 
@@ -115,6 +121,7 @@ def option(
     code: bool = False,
     person: bool = False,
     jury_of: str = "",
+    choices: Mapping[str, str] | None = None,
     before: Any = None,
     **constraints: Any,
 ) -> Any:
@@ -127,7 +134,8 @@ def option(
     ``operator`` marks a setting for the person who runs the program: a server's form does not show
     it. ``code`` marks an operator's setting that names code or a model to load: dialectree.toml and
     recorded runs cannot set it. ``person`` marks a setting that lets a person take part, and
-    ``jury_of`` a list of models that play the named role side by side. ``before`` is the value
+    ``jury_of`` a list of models that play the named role side by side. ``choices`` says in words
+    what each value means, for forms; ``title`` is the setting's name there. ``before`` is the value
     for runs that were recorded before the setting existed.
     """
     about = {
@@ -142,6 +150,7 @@ def option(
         "code": code,
         "person": person,
         "jury_of": jury_of,
+        "choices": choices,
     }
     extra: dict[str, Any] = {name: value for name, value in about.items() if value}
     if before is not None:

@@ -80,6 +80,9 @@ protocol = Protocol(
         Phase(role="verifier", name="direct", reply=(f"{_NODES}.scorer:ClaimScorerReply",), optional=True),
     ),
     presets={
+        "fast": {"blend": 0, "check_stance": "off"},
+        "usual": {},
+        "thorough": {"breadth": 2, "depth": 2},
         "wide": {"breadth": 2},
         "deep": {"depth": 2},
         "ensemble": {"trees": 2},

@@ -57,7 +57,13 @@ protocol = Protocol(
     roles={"debater_a": "debater", "debater_b": "debater", "judge": ""},
     prompts=("role_switching_debate",),
     prepare=f"{_NODES}.candidates:prepare",
-    presets={"both_orders": {"judge_orders": "both"}, "simultaneous": {"cross_examination": "simultaneous"}},
+    presets={
+        "fast": {"gate": 2, "cross_examination": "simultaneous"},
+        "usual": {},
+        "thorough": {"judge_orders": "both"},
+        "both_orders": {"judge_orders": "both"},
+        "simultaneous": {"cross_examination": "simultaneous"},
+    },
     only_variants=("samples",),
     phases=(
         _debater("proposals", "debater:ProposalReply", "argument", withdrawn=_NO_ARGUMENT),

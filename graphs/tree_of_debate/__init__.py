@@ -71,6 +71,9 @@ protocol = Protocol(
     "pip install torch --index-url https://download.pytorch.org/whl/cpu",
     only_variants=("samples",),
     presets={
+        "fast": {"max_depth": 1, "max_subtopics": 2, "max_claims": 2},
+        "usual": {},
+        "thorough": {"expansion_rule": "paper", "turns": "alternating"},
         "paper_expansion": {"expansion_rule": "paper"},
         "per_segment": {"filter": "per_segment"},
         "alternating": {"turns": "alternating"},

@@ -57,7 +57,12 @@ protocol = Protocol(
         "answer_writer": "",
     },
     prompts=("tree_structured_debate",),
-    presets={name: {"depth_profile": name} for name in ("adaptive", "fixed", "safety")},
+    presets={
+        "fast": {"max_depth": 1, "max_children": 2, "leaf_rounds": 1, "synthesis_rounds": 1},
+        "usual": {},
+        "thorough": {"depth_profile": "safety", "second_pass_below": 0.7},
+        **{name: {"depth_profile": name} for name in ("adaptive", "fixed", "safety")},
+    },
     only_variants=("samples",),
     inner=Settings.debates_inside,
     phases=(

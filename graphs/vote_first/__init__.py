@@ -40,15 +40,15 @@ class Input(GroundedInput):
 class Settings(GroundedSettings, RoutedSettings):
     """The settings of a vote before a debate."""
 
-    voters: int = option(3, ge=1, le=5, group="Vote", common=True)
+    voters: int = option(3, ge=1, le=5, group="Vote", common=True, title="Voters")
     """Number of voters who answer first; each can have its own model (voter_1, voter_2 ...)."""
-    agree_at: float = option(0.67, ge=0, group="Vote", common=True)
+    agree_at: float = option(0.67, ge=0, group="Vote", common=True, title="Agreement that is enough")
     """The least share of the votes at which the most frequent answer wins without a debate: three
     voters all have to agree; at 0.66 two are enough. 0: never debate; above 1: always."""
-    sure_at: Unit | None = option(None, group="Vote")
+    sure_at: Unit | None = option(None, group="Vote", title="Debate below a confidence of")
     """Debate if a voter is less sure than this of its own answer (none: ignore confidence)."""
-    then: str | None = option(None, group="Vote", common=True, metavar="NAME")
-    """The protocol that debates (none: rsd for options, art for a claim, else tsd)."""
+    then: str | None = option(None, group="Vote", common=True, title="Protocol of the debate", metavar="NAME")
+    """The protocol that debates (none: ``rsd`` for options, ``art`` for a claim, else ``tsd``)."""
 
 
 class VoteReply(BaseModel):
@@ -190,6 +190,7 @@ protocol = script.protocol(
     prepare="dialectree.graphs.vote_first:prepare",
     order=PhaseOrder(phases=(EARLY.phase,)),
     early=EARLY,
+    presets={"fast": {"voters": 2}, "usual": {}, "thorough": {"voters": 5, "agree_at": 1}},
     inner=lambda settings: [settings.then] if settings.then else [*USUAL.values()],
     evaluation=Evaluation(task="decide", also=("verify", "answer")),
     demo="demo",

@@ -24,6 +24,8 @@ async def offer_presets() -> None:
     for protocol in load_protocols().values():
         served = protocol.name in graphs  # the server makes an assistant of each of its graphs
         for name, settings in protocol.presets.items() if served else ():
+            if not settings:
+                continue  # the assistant that the server makes itself
             context = {**settings}
             new_assistant = await client.assistants.create(
                 protocol.name,

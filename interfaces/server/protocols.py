@@ -12,7 +12,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from dialectree.interfaces.fields import arguments
+from dialectree.interfaces.presets import list_presets
 from dialectree.interfaces.server.debates import RUNS
+from dialectree.interfaces.server.form_words import SettingWords
+from dialectree.interfaces.server.ways_in import find_way_in, list_examples
 from dialectree.protocols.protocol import Protocol, load_protocols, unusable
 from dialectree.protocols.settings import build_settings
 from dialectree.records.declared import declarations
@@ -49,16 +52,20 @@ def _make_protocol_entry(protocol: Protocol) -> dict[str, Any]:
     chosen = protocol.methods()[protocol.name]
     graph, usual = chosen.graph(), dump_settings(build_settings(protocol.settings), chosen)
     methods = ("name", "title", "summary", "baseline")
+    words, presets = SettingWords(protocol), list_presets(protocol)
     return {
         "name": protocol.name,
         "command": protocol.command,
+        "kind": find_way_in(protocol),
+        "examples": list_examples(protocol),
         **declarations(chosen, usual)[protocol.name].model_dump(mode="json"),
         "methods": [{name: getattr(variant, name) for name in methods} for variant in protocol.variants],
-        "presets": {name: {**settings} for name, settings in protocol.presets.items()},
+        "presets": presets,
+        "preset_words": {name: words.describe_preset(settings) for name, settings in presets.items()},
         "forms": {
             "given": arguments(protocol.input).model_json_schema(),
             "input": graph.get_input_jsonschema(),
-            "settings": graph.get_context_jsonschema(),
+            "settings": words.describe_form(graph.get_context_jsonschema() or {}),
         },
     }
 

@@ -89,37 +89,70 @@ class Input(GroundedInput):
 class Settings(GroundedSettings):
     """The settings of an argument tree."""
 
-    breadth: int = option(1, ge=1, le=100, group="Tree", common=True)
+    breadth: int = option(1, ge=1, le=100, group="Tree", common=True, title="Arguments on each side")
     """Supporters of each argument, and as many attackers."""
-    depth: int = option(1, ge=1, le=50, group="Tree", common=True)
+    depth: int = option(1, ge=1, le=50, group="Tree", common=True, title="Levels of arguments")
     """Levels of arguments below the claim."""
-    jury: Jury = option(default_factory=list, group="Strengths", metavar="SPEC", jury_of="scorer")
+    jury: Jury = option(
+        default_factory=list, group="Strengths", title="Scorers of a jury", metavar="SPEC", jury_of="scorer"
+    )
     """A model that scores arguments together with others; the mean of their figures counts."""
-    blend: Unit = option(0.5, group="Strengths")
+    blend: Unit = option(0.5, group="Strengths", title="Weight of the tournament")
     """Weight of the tournament against the intrinsic strengths (lambda): 1 is the tournament alone,
     0 has none."""
-    strength_rule: Literal["win_rate", "bradley_terry"] = option("win_rate", group="Strengths")
+    strength_rule: Literal["win_rate", "bradley_terry"] = option(
+        "win_rate",
+        group="Strengths",
+        choices={"win_rate": "mean win rate", "bradley_terry": "Bradley-Terry fit, as in the paper"},
+    )
     """Strength from an argument's comparisons: its mean win rate against the other side, or the
     paper's Bradley-Terry fit of 100 steps. ``win_rate`` ignores ``ties`` and counts a tie half for
     each side."""
-    semantics: Literal["dfquad", "quadratic_energy", "euler"] = option("dfquad", group="Strengths")
+    semantics: Literal["dfquad", "quadratic_energy", "euler"] = option(
+        "dfquad",
+        group="Strengths",
+        title="How strengths add up",
+        choices={
+            "dfquad": "DF-QuAD: many arguments saturate",
+            "quadratic_energy": "quadratic energy: weak arguments count little",
+            "euler": "Euler-based: attacks never take all of it away",
+        },
+    )
     """Rule that carries strengths upward."""
-    root_strength: Literal["neutral", "estimated"] = option("neutral", group="Strengths")
+    root_strength: Literal["neutral", "estimated"] = option(
+        "neutral",
+        group="Strengths",
+        title="Strength of the claim itself",
+        choices={"neutral": "neutral, 0.5", "estimated": "as the scorer estimates it"},
+    )
     """The claim's own strength: 0.5, or the scorer's estimate."""
-    ties: Literal["ignore", "half"] = option("ignore", group="Strengths")
-    """A tie is left out, or counts half for each. Only ``strength_rule`` bradley_terry reads it."""
-    judge_orders: Literal["one", "both"] = option("one", group="Strengths")
+    ties: Literal["ignore", "half"] = option(
+        "ignore", group="Strengths", choices={"ignore": "left out", "half": "half for each side"}
+    )
+    """A tie is left out, or counts half for each. Only ``strength_rule`` ``bradley_terry`` reads it."""
+    judge_orders: Literal["one", "both"] = option(
+        "one",
+        group="Strengths",
+        title="Orders of a comparison",
+        choices={"one": "one order", "both": "both orders"},
+    )
     """Compare each pair once, or in either order."""
-    check_stance: Literal["auto", "on", "off"] = option("auto", group="Tree", before="off")
+    check_stance: Literal["auto", "on", "off"] = option(
+        "auto",
+        group="Tree",
+        title="Check which way arguments point",
+        choices={"auto": "when it helps", "on": "always", "off": "never"},
+        before="off",
+    )
     """Let the scorer check which way each argument points; one that points the wrong way is
-    replaced once, then left out. auto: in a run with sources, or if the debaters are models of
+    replaced once, then left out. ``auto``: in a run with sources, or if the debaters are models of
     medium size (see ``prompt_form``)."""
-    prune_below: Unit | None = option(None, group="Strengths")
+    prune_below: Unit | None = option(None, group="Strengths", title="Leave out arguments below")
     """Leave out arguments weaker than this, and all arguments below them; none: keep all."""
-    unsupported_at_most: Unit = option(0.5, group=EVIDENCE)
+    unsupported_at_most: Unit = option(0.5, group=EVIDENCE, title="Weight without evidence")
     """Largest weight of an argument without evidence, in a run with sources; 0 if ``memory`` is
     forbidden."""
-    trees: int = option(1, ge=1, le=25, group="Tree")
+    trees: int = option(1, ge=1, le=25, group="Tree", title="Independent trees")
     """Independent trees; the claim's strength is the mean of theirs."""
     samples: int | None = option(None, ge=1, le=100, group="Baselines")
     """Samples of ``direct_samples`` (none: 8)."""

@@ -34,24 +34,51 @@ class Input(GroundedInput):
 class Settings(GroundedSettings):
     """The settings of a role-switching debate."""
 
-    candidates: Literal["proposed", "knockout", "oracle", "balanced"] = option("proposed", group="Candidates")
+    candidates: Literal["proposed", "knockout", "oracle", "balanced"] = option(
+        "proposed",
+        group="Candidates",
+        title="Answers that are debated",
+        choices={
+            "proposed": "the two that the debaters choose",
+            "knockout": "all options, two at a time, until one is left",
+            "oracle": "right and wrong (evaluations)",
+            "balanced": "right and wrong, sides drawn (evaluations)",
+        },
+    )
     """Source of the two candidates. ``oracle`` and ``balanced`` put the gold answer against a
     distractor; both are for evaluations."""
     distractor: Literal["first", "random", "model"] = option("first", evaluation_only=True)
     """The wrong option against the gold one: the first, one drawn from the seed, or the option that
     the debaters' model finds most plausible."""
-    cross_examination: Literal["in_turn", "simultaneous"] = option("in_turn", group="Debate")
+    cross_examination: Literal["in_turn", "simultaneous"] = option(
+        "in_turn", group="Debate", choices={"in_turn": "one after the other", "simultaneous": "both at once"}
+    )
     """Write rebuttals in turn, so that the second debater reads the first one's, or both at once."""
-    judge_orders: Literal["one", "both"] = option("one", group="Debate", common=True)
+    judge_orders: Literal["one", "both"] = option(
+        "one",
+        group="Debate",
+        common=True,
+        title="Orders in which the judge reads",
+        choices={"one": "one order", "both": "both orders, two rulings"},
+    )
     """Ask the judge once, or once in each order of the sides."""
-    jury: Jury = option(default_factory=list, group="Debate", common=True, metavar="SPEC", jury_of="judge")
+    jury: Jury = option(
+        default_factory=list,
+        group="Debate",
+        common=True,
+        title="Judges of a jury",
+        metavar="SPEC",
+        jury_of="judge",
+    )
     """A model that judges together with others; the majority of them rules."""
-    gate: int = option(0, ge=0, le=25, group="Candidates", common=True)
+    gate: int = option(0, ge=0, le=25, group="Candidates", common=True, title="Direct answers first")
     """Direct answers that one model gives first; if all agree, there is no debate. `vote` asks
     several models, before any protocol. 0: none. The paper gives no number; 3 is a good one."""
-    allow_uncertain: bool = option(False, group="Debate")
+    allow_uncertain: bool = option(False, group="Debate", title="The judge may be uncertain")
     """Let the judge rule that neither side convinced."""
-    judge: Literal["model", "me"] = option("model", group="Debate", person=True)
+    judge: Literal["model", "me"] = option(
+        "model", group="Debate", person=True, choices={"model": "a model", "me": "I judge myself"}
+    )
     """The judge: a model, or the person who asks."""
     samples: int | None = option(None, ge=1, le=100, group="Baselines")
     """Samples of ``self_consistency`` (none: 9, the calls of one debate)."""

@@ -55,21 +55,36 @@ class Input(ProtocolInput):
 class Settings(RetrievalSettings):
     """The settings of a debate of two papers."""
 
-    max_depth: int = option(3, ge=1, le=8, group="Tree", common=True)
+    max_depth: int = option(3, ge=1, le=8, group="Tree", common=True, title="Levels of topics")
     """Depth from which topics are not split."""
-    max_subtopics: int = option(3, ge=1, le=8, group="Tree", common=True)
+    max_subtopics: int = option(3, ge=1, le=8, group="Tree", common=True, title="Subtopics of a topic")
     """Subtopics of one topic (k)."""
-    max_claims: int = option(3, ge=1, le=8, group="Tree")
+    max_claims: int = option(3, ge=1, le=8, group="Tree", title="Claims of a paper")
     """Claims of one paper about one topic."""
-    segments: int = option(5, ge=1, le=50, group="Evidence")
+    segments: int = option(5, ge=1, le=50, group="Evidence", title="Segments of a search")
     """Segments of a paper that are retrieved at once (delta)."""
-    expansion_rule: Literal["reference", "paper"] = option("reference", group="Tree")
+    expansion_rule: Literal["reference", "paper"] = option(
+        "reference",
+        group="Tree",
+        title="When a topic is split",
+        choices={"reference": "after progress, without a clear winner", "paper": "nearly always"},
+    )
     """Condition for a split. ``reference``, as in the authors' program: the arguments progressed or
-    a question is open, and there is no clear winner. ``paper``: any of the three, nearly always."""
-    filter: Literal["per_claim", "per_segment"] = option("per_claim", group="Evidence")
+    a question is open, and there is no clear winner. ``paper``: any of the three."""
+    filter: Literal["per_claim", "per_segment"] = option(
+        "per_claim",
+        group="Evidence",
+        title="How segments are weighed",
+        choices={"per_claim": "all of a claim at once", "per_segment": "one by one"},
+    )
     """Weigh the segments that may answer a claim in one call, or in one call each."""
-    turns: Literal["parallel", "alternating"] = option("parallel", group="Debate")
-    """Let both personas speak at once, or let b's read a's turn of the same stage (alternating)."""
+    turns: Literal["parallel", "alternating"] = option(
+        "parallel",
+        group="Debate",
+        title="Order of speaking",
+        choices={"parallel": "both at once", "alternating": "one after the other"},
+    )
+    """Let both personas speak at once, or let b's read a's turn of the same stage (``alternating``)."""
     samples: int | None = option(None, ge=1, le=100, group="Baselines")
     """Samples of ``best_comparison`` (none: 20)."""
 

@@ -30,34 +30,46 @@ class Input(GroundedInput):
 class Settings(GroundedSettings):
     """The settings of a debate tree."""
 
-    depth_profile: Literal["adaptive", "fixed", "safety"] = option("adaptive", group="Tree", common=True)
+    depth_profile: Literal["adaptive", "fixed", "safety"] = option(
+        "adaptive",
+        group="Tree",
+        common=True,
+        title="Where splitting stops",
+        choices={
+            "adaptive": "at easy questions",
+            "fixed": "at the full depth, always",
+            "safety": "at easy questions, but not before the least depth",
+        },
+    )
     """Stop at easy questions, split every branch to ``max_depth``, or stop at easy questions but
     never above ``min_depth``."""
-    max_depth: int | None = option(None, ge=0, le=8, group="Tree", common=True)
-    """Depth at which every question is a leaf; none: 3, or 2 if ``depth_profile`` is fixed."""
-    min_depth: int = option(1, ge=0, le=8, group="Tree")
-    """Smallest depth at which the safety profile stops; other profiles have no limit."""
-    max_nodes: int = option(85, ge=1, le=10_000, group="Tree")
+    max_depth: int | None = option(None, ge=0, le=8, group="Tree", common=True, title="Levels of questions")
+    """Depth at which every question is a leaf; none: 3, or 2 if ``depth_profile`` is ``fixed``."""
+    min_depth: int = option(1, ge=0, le=8, group="Tree", title="Least levels of questions")
+    """Smallest depth at which ``depth_profile`` ``safety`` stops; other profiles have no limit."""
+    max_nodes: int = option(85, ge=1, le=10_000, group="Tree", title="Most questions in all")
     """Questions in the tree, the root included."""
-    max_children: int = option(4, ge=2, le=8, group="Tree")
+    max_children: int = option(4, ge=2, le=8, group="Tree", title="Most parts of a question")
     """Questions that one question is split into."""
-    stop_threshold: Unit = option(0.75, group="Tree")
+    stop_threshold: Unit = option(0.75, group="Tree", title="Difficulty that is worth a split")
     """A question whose parts are all less difficult than this is a leaf."""
-    leaf_rounds: int = option(3, ge=1, le=20, group="Debates", common=True)
+    leaf_rounds: int = option(3, ge=1, le=20, group="Debates", common=True, title="Rounds of a debate")
     """Rounds of a leaf debate."""
-    synthesis_rounds: int = option(2, ge=1, le=20, group="Debates")
+    synthesis_rounds: int = option(2, ge=1, le=20, group="Debates", title="Rounds where answers are merged")
     """Rounds of a synthesis debate."""
-    second_pass_below: Unit | None = option(None, group="Debates")
+    second_pass_below: Unit | None = option(None, group="Debates", title="Second look below a confidence of")
     """Visit the least certain leaves again if the final confidence is below this; none: never."""
-    second_pass_leaves: int = option(1, ge=1, le=100, group="Debates")
+    second_pass_leaves: int = option(1, ge=1, le=100, group="Debates", title="Questions in a second look")
     """Leaves that a second pass visits."""
-    leaf_protocol: str = option("debate", group="Debates")
-    """Settle a leaf by TSD's own debate (debate), or by another installed protocol that answers a
-    question, such as rsd, or verifies a claim, such as art. If the protocol needs a claim or
+    leaf_protocol: str = option("debate", group="Debates", title="Protocol of the smallest questions")
+    """Settle a leaf by TSD's own debate (``debate``), or by another installed protocol that answers a
+    question, such as ``rsd``, or verifies a claim, such as ``art``. If the protocol needs a claim or
     options, it settles yes-or-no questions only; TSD debates the others."""
-    jury: Jury = option(default_factory=list, group="Debates", metavar="SPEC", jury_of="leaf_judge")
+    jury: Jury = option(
+        default_factory=list, group="Debates", title="Judges of a jury", metavar="SPEC", jury_of="leaf_judge"
+    )
     """A model that judges a leaf's debate together with others; the majority of them rules."""
-    ask: bool = option(False, group="Tree", person=True)
+    ask: bool = option(False, group="Tree", person=True, title="Ask me when something is missing")
     """Ask the person when a question lacks something essential."""
     samples: int | None = option(None, ge=1, le=100, group="Baselines")
     """Samples of ``best_of_n`` (none: 5)."""
