@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from dialectree.interfaces.cli import flags, streams
 from dialectree.interfaces.cli.help_groups import DEBATE, GroupedCommand
 from dialectree.interfaces.cli.lazy_commands import LazyCommand, LazyGroup
+from dialectree.interfaces.presets import find_preset, list_presets
 from dialectree.protocols.options import get_option_details
 from dialectree.protocols.protocol import Protocol, load_protocols, refuse, unusable
 from dialectree.system.packages import pip_line
@@ -92,12 +93,26 @@ def command(protocol: Protocol) -> flags.Command:
         annotation=Annotated[str, typer.Option(help=f"One of {names}.")],
     )
 
+    preset_option = inspect.Parameter(
+        "preset",
+        inspect.Parameter.KEYWORD_ONLY,
+        default="usual",
+        annotation=Annotated[
+            str,
+            typer.Option(
+                help=f"Settings to begin with: {', '.join(list_presets(protocol))}.",
+                rich_help_panel=f"Settings of {protocol.name}",
+            ),
+        ],
+    )
+
     @flags.with_fields(*((protocol.input, name) for name in protocol.input.model_fields), given_as="inputs")
-    @flags.with_fields(*_settings(protocol), more=[method_option])
+    @flags.with_fields(*_settings(protocol), more=[method_option, preset_option])
     def debate(
         inputs: dict[str, Any],
         settings: dict[str, Any],
         method: str,
+        preset: str,
         runs: flags.Runs = Path("runs"),
         json: flags.Json = False,
         quiet: flags.Quiet = False,
@@ -111,7 +126,7 @@ def command(protocol: Protocol) -> flags.Command:
         from dialectree.system import loop
 
         read = {name: sys.stdin.read() if text == "-" else text for name, text in inputs.items()}
-        chosen = find_method(method, protocol.name)
+        chosen, settings = find_method(method, protocol.name), {**find_preset(protocol, preset), **settings}
         with progress.reading(quiet=quiet or json) as watch_reading:
             planned = Debates(runs, person=True).plan(chosen, read, settings, watch_reading)
         for remark in planned.remarks:

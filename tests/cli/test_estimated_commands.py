@@ -55,6 +55,14 @@ def test_a_dry_run_prints_the_line_alone(endpoint: LocalEndpoint, model: tuple[s
     assert asked_nothing(endpoint)
 
 
+def test_a_preset_begins_with_its_settings_and_a_flag_goes_over_it(model: tuple[str, str]) -> None:
+    dry = ("verify", CLAIM, "--dry-run", *model)
+    lines = [command(*dry, "--preset", name).out for name in ("fast", "usual", "thorough")]
+    assert [line.partition(",")[0] for line in lines] == ["4 calls", "5 calls", "50 calls"]
+    assert command(*dry, "--preset", "thorough", "--depth", "1").out.startswith("10 calls")
+    refused(command(*dry, "--preset", "quick"), "--preset quick: art has no such preset; use fast, usual,")
+
+
 def test_a_script_that_would_make_many_calls_has_to_say_so(
     endpoint: LocalEndpoint, model: tuple[str, str]
 ) -> None:
@@ -117,7 +125,7 @@ def test_the_examples_of_the_page_on_estimates_run(
     text = page.read_text(encoding="utf-8")
     Path(data()).rename("mine.jsonl")
     lines = re.findall(r"^\$ dialectree (.+)$", text, re.MULTILINE)
-    assert len(lines) == 4
+    assert len(lines) == 5
     for line in lines:
         done = command(*shlex.split(line), *model)
         assert done.status == 0 and "calls" in done.out + done.err, line
