@@ -51,32 +51,10 @@ def line(text: str, limit: int) -> str:
     return f"{flat[: limit - 1].rstrip()}…" if cut else flat
 
 
-_LABELS = {
-    "canonical_parent": "The question, made explicit",
-    "children": "Parts",
-    "coverage_justification": "Why these parts",
-    "cross_examination": "Cross-examination",
-    "direct": "Direct answers",
-    "generation": "Arguments for and against",
-    "percent": "Percent sure",
-    "qid": "Part",
-    "same_answer": "Whether both say the same",
-    "scores": "Difficulty",
-    "stop": "Nothing to split",
-    "tournament": "Supporters against attackers, as judged",
-    "truth_rationale": "On its truth",
-    "uncertainty": "Uncertainty reports",
-    "url": "URL",
-    "weight_rationale": "On its weight",
-    "would_settle": "What would settle it",
-}
-"""Labels for names that do not explain themselves."""
-
-
 def label(name: str) -> str:
-    """Return the name of a field, a role or a phase for a reader."""
+    """Return the name of a field, a role or a phase as words: ``Leaf judge``."""
     words = " ".join(name.replace("_", " ").split())
-    return _LABELS.get(name, words[:1].upper() + words[1:])
+    return words[:1].upper() + words[1:]
 
 
 def format_list(parts: Iterable[str]) -> str:

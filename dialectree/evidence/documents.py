@@ -324,6 +324,15 @@ def keep_texts(texts: Iterable[Path | Document], folder: RunFolder) -> None:
     _link_texts(texts, folder.path / SOURCES)
 
 
+def share_texts(folder: RunFolder) -> list[JsonValue]:
+    """Return the sources of a run for another debate, and put their texts into the cache."""
+    from dialectree.retrieval.sources import documents_folder
+
+    sources: Any = folder.record().input.get("sources") or []
+    _link_texts(locate_texts(sources, folder.path / SOURCES), documents_folder())
+    return [{**source} for source in sources]
+
+
 def _link_texts(texts: Iterable[Path | Document], folder: Path) -> None:
     for text in texts:
         with files(folder):

@@ -37,6 +37,9 @@ class Look(BaseModel):
     """The speakers who face each other, each in a column. Speakers of one role always face each other."""
     together: tuple[str, ...] = ()
     """Phases that alternate round by round, such as a debate and its moderation: shown as one phase."""
+    captions: dict[str, str] = {}
+    """The name, for a reader, of each field of a reply, phase and role that does not explain itself.
+    The page leaves out a field with an empty name."""
     side: str = "speaker"
     """The noun for one of the facing speakers: ``advocate``."""
     purposes: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ from dialectree.records import turns as naming
 from dialectree.report import view, words
 from dialectree.report.node_data import read_fields
 from dialectree.report.view import ReplyLine, Stage
-from dialectree.text import count, label
+from dialectree.text import count
 
 
 class Error(BaseModel):
@@ -187,7 +187,7 @@ def _exchange(record: RunRecord, node: Node, take: int, turns: Sequence[Turn]) -
             asides = [turn for turn in here if turn.speaker not in facing]
             meet = asides != here
             columns = [_column(side, sides, here) for side in sides if meet]
-            exchange.phases.append(PhaseTurns(label(name), columns, asides))
+            exchange.phases.append(PhaseTurns(words.caption(record, name), columns, asides))
         else:
             exchange.samples.extend(here)
     return exchange
@@ -242,7 +242,9 @@ def share(turn: Turn) -> float | None:
     return None if percent is None else percent / 100
 
 
-def rest(turn: Turn, node: Node, column: Column | None = None) -> list[ReplyLine]:
+def rest(
+    turn: Turn, node: Node, record: RunRecord | None = None, column: Column | None = None
+) -> list[ReplyLine]:
     """Return the fields of a reply that have no special form. An answer equal to the side's is left out."""
     field_names = {"errors", "percent"}
     if turn.fields.keys() >= _RULING:
@@ -250,7 +252,7 @@ def rest(turn: Turn, node: Node, column: Column | None = None) -> list[ReplyLine
     without = field_names & _reply(turn).model_fields_set  # fields of another shape stay
     if column is not None and turn.fields.get("answer") == column.holder.answer:
         without.add("answer")
-    return view.entries(turn, node, {}, without)
+    return view.entries(turn, node, {}, without, record)
 
 
 class Option(NamedTuple):

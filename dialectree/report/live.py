@@ -14,7 +14,7 @@ from dialectree.records import Event, RunRecord, turns
 from dialectree.report import words
 from dialectree.report.figures import format_money
 from dialectree.report.progress import ACCENT, SOFT, Lines, Progress
-from dialectree.text import clean, count, duration, label
+from dialectree.text import clean, count, duration
 
 _FRAMES_A_SECOND = 4
 
@@ -51,7 +51,9 @@ class LiveProgress(Lines):
             if event.kind == "spoke" and (text := turns.text(self._record, event.turn())):
                 turn = event.turn()
                 who = f"{event.node} {words.speaker(turn, None, self._record)}"
-                self._said = Text.assemble((f"{clean(who)} · {label(turn.phase)}: ", ACCENT), clean(text))
+                self._said = Text.assemble(
+                    (f"{clean(who)} · {words.caption(self._record, turn.phase)}: ", ACCENT), clean(text)
+                )
 
     @contextmanager
     def pause(self) -> Iterator[None]:

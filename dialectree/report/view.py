@@ -32,6 +32,15 @@ class ReplyLine(NamedTuple):
     """The id of the tree node that the text of this line became."""
 
 
+class ReplyNames(NamedTuple):
+    """The words for names in a reply."""
+
+    parts: Mapping[str, str]
+    """The texts of c1, c2, ...: the parts of the last accepted split."""
+    captions: Mapping[str, str]
+    """The names of fields for a reader."""
+
+
 class Round(NamedTuple):
     """Replies at one place of a debate: by one speaker, or by several who face each other."""
 
@@ -51,14 +60,15 @@ class Stage(NamedTuple):
     name: str
     take: int
     rounds: list[Round]
+    caption: str
 
     @property
     def title(self) -> str:
         """Return ``Debate``, ``Second pass: debate``."""
         if self.take == 1:
-            return label(self.name)
+            return self.caption
         ordinal = "Second" if self.take == 2 else f"{self.take}th"
-        return f"{ordinal} pass: {self.name}"
+        return f"{ordinal} pass: {self.caption[:1].lower()}{self.caption[1:]}"
 
 
 def stages(record: RunRecord | None, node: Node) -> list[Stage]:
@@ -71,7 +81,10 @@ def stages(record: RunRecord | None, node: Node) -> list[Stage]:
     for (_, phase), turns in parts.items():
         if phase in look.together:
             turns.sort(key=lambda turn: (turn.round, look.together.index(turn.phase), turn.step))
-    return [Stage(name, take, _rounds(turns, look.facing, weighers)) for (take, name), turns in parts.items()]
+    return [
+        Stage(name, take, _rounds(turns, look.facing, weighers), words.caption(record, name))
+        for (take, name), turns in parts.items()
+    ]
 
 
 def _rounds(turns: list[Turn], facing: Collection[str], weighers: Collection[str]) -> list[Round]:
@@ -114,13 +127,17 @@ def won(node: Node, take: int, speaker: str) -> bool:
 
 
 def entries(
-    turn: Turn, node: Node, texts: Mapping[str, Sequence[str]], without: Collection[str] = ()
+    turn: Turn,
+    node: Node,
+    texts: Mapping[str, Sequence[str]],
+    without: Collection[str] = (),
+    record: RunRecord | None = None,
 ) -> list[ReplyLine]:
     """Return the fields of a reply as lines, except those named in ``without``.
 
-    ``texts`` holds the ids of the node's children by their texts.
+    ``texts`` holds the ids of the node's children by their texts. ``record`` declares the captions.
     """
-    parts = _parts(turn, node)
+    names = ReplyNames(_parts(turn, node), words.look(record).captions)
     ruled = verdict(node, turn.take)
     lines: list[ReplyLine] = []
     for name, value in turn.fields.items():
@@ -130,7 +147,7 @@ def entries(
             value = ruled.winner
         if isinstance(value, float) and _share(name, value) is None:
             value = figure(value)
-        lines += _link_parts_to_nodes(_flat(0, name, value, parts), texts)
+        lines += _link_parts_to_nodes(_flat(0, name, value, names), texts)
     return lines
 
 
@@ -169,28 +186,28 @@ def _texts(value: JsonValue) -> list[str]:
     return [str(item["text"]) for item in items if isinstance(item, dict) and "text" in item]
 
 
-def _flat(level: int, name: str, value: JsonValue, parts: Mapping[str, str]) -> Iterator[ReplyLine]:
+def _flat(level: int, name: str, value: JsonValue, names: ReplyNames) -> Iterator[ReplyLine]:
     """Yield a field and its contents as lines, one level deeper for each nesting."""
-    title = label(name)
+    title = names.captions.get(name) or label(name)
     if level >= _LEVELS:
         yield ReplyLine(level, title, json.dumps(value, ensure_ascii=False))
     elif isinstance(value, dict):
         yield ReplyLine(level, title)
         for key, item in value.items():
-            yield from _flat(level + 1, key, item, parts)
+            yield from _flat(level + 1, key, item, names)
     elif isinstance(value, list) and value:
         yield ReplyLine(level, title)
         for number, item in enumerate(value, 1):
-            yield from _item(level + 1, number, item, parts)
+            yield from _item(level + 1, number, item, names)
     else:
         yield ReplyLine(level, title, *_scalar(name, value))
 
 
-def _item(level: int, number: int, item: JsonValue, parts: Mapping[str, str]) -> Iterator[ReplyLine]:
+def _item(level: int, number: int, item: JsonValue, names: ReplyNames) -> Iterator[ReplyLine]:
     """Yield one item of a list: on one line if it is an id with a text or a share."""
     if not isinstance(item, dict):
         if isinstance(item, list):
-            yield from _flat(level, str(number), item, parts)
+            yield from _flat(level, str(number), item, names)
         else:
             yield ReplyLine(level, str(number), *_scalar("", item))
         return
@@ -204,9 +221,9 @@ def _item(level: int, number: int, item: JsonValue, parts: Mapping[str, str]) ->
         elif share is None and (fraction := _share(k, v)) is not None:
             share = fraction
             del rest[k]
-    yield ReplyLine(level, name, text or parts.get(name, ""), share)
+    yield ReplyLine(level, name, text or names.parts.get(name, ""), share)
     for k, v in rest.items():
-        yield from _flat(level + 1, k, v, parts)
+        yield from _flat(level + 1, k, v, names)
 
 
 def _share(name: str, value: JsonValue) -> float | None:

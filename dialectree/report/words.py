@@ -37,6 +37,11 @@ def look(record: RunRecord | None) -> Look:
     return join_looks(declaration.look for declaration in declared)
 
 
+def caption(record: RunRecord | None, name: str) -> str:
+    """Return the name of a field, a phase or a role for a reader, as the run's protocols declare it."""
+    return look(record).captions.get(name) or label(name)
+
+
 def settings_of(record: RunRecord) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield name and settings of each protocol of a run, the outer protocols first."""
     waiting: list[tuple[str, Any]] = [(record.protocol, record.settings)]
@@ -136,7 +141,7 @@ def speaker(speaking: Turn | Call, node: Node | None = None, record: RunRecord |
 
     A speaker who defends a label at ``node`` is called by that label.
     """
-    role, who = label(speaking.role), turns.speaker(node, speaking)
+    role, who = caption(record, speaking.role), turns.speaker(node, speaking)
     if who == speaking.role:
         return role
     if _PAIR.fullmatch(who):

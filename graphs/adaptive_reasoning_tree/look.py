@@ -23,7 +23,7 @@ _SIGNS = (
 _SCORES = {
     "tau": Score(sign="τ", meaning="by itself", at_root=("τ", "before any argument")),
     "theta": Score(sign="θ", meaning="from its comparisons"),
-    "blended": Score(sign="τ′", meaning="τ and θ blended", reckoned=True, beside="theta"),
+    "blended": Score(sign="τ′", meaning="both of these, blended", reckoned=True, beside="theta"),
     "strength": Score(
         sign="s",
         meaning="in the end",
@@ -31,6 +31,22 @@ _SCORES = {
         at_root=("P", "the claim is true"),
         reckoned=True,
     ),
+}
+
+_CAPTIONS = {
+    "direct": "Direct answers",
+    "strength": "How strong each argument is by itself",
+    "generation": "Arguments for and against",
+    "direction": "Which way the arguments point",
+    "tournament": "Supporters against attackers, as judged",
+    "statement_is": "Argues that the claim is",
+    "n": "",
+    "truth": "Probably true",
+    "truth_rationale": "On its truth",
+    "weight": "How much it matters",
+    "weight_rationale": "On how much it matters",
+    "winner": "Stronger",
+    "stronger": "Stronger",
 }
 
 
@@ -48,6 +64,7 @@ def look(settings: Mapping[str, Any]) -> Look:
     )
     comparing = _RULES.get(rule, ""), _TIES.get(ties, "")
     return Look(
+        captions=_CAPTIONS,
         scores=_SCORES,
         signs=_SIGNS,
         weighing=tuple(filter(None, weighing)),

@@ -185,7 +185,9 @@ protocol = script.protocol(
     outcome="choice",
     view="tree",
     unit="question",
-    look=Look(scores={EARLY.score: Score(sign="agreement", meaning="of the votes")}),
+    look=Look(
+        captions={"vote": "Votes"}, scores={EARLY.score: Score(sign="agreement", meaning="of the votes")}
+    ),
     speaking=lambda settings: [f"voter_{n + 1}" for n in range(settings.voters)],
     prepare="dialectree.graphs.vote_first:prepare",
     order=PhaseOrder(phases=(EARLY.phase,)),

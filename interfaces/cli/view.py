@@ -30,10 +30,14 @@ def view(
     no_open: Annotated[
         bool, typer.Option("--no-open", help="Print the address, and open no browser.")
     ] = False,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Let the page start, stop and contest nothing.")
+    ] = False,
 ) -> None:
-    """Look into runs and evaluations in the browser, and follow those that are under way.
+    """Start, follow, contest and compare debates in the browser; look into evaluations.
 
-    Serves only this machine, under an address with a random token. Changes nothing.
+    Serves only this machine, under an address with a random token. Nothing is asked of a model before
+    you press a button, which has the price beside it.
     """
     from dialectree.errors import InputError
     from dialectree.interfaces.cli import streams
@@ -45,9 +49,11 @@ def view(
     from starlette.types import Scope
 
     from dialectree.evals import served
+    from dialectree.interfaces.background import BackgroundDebates
     from dialectree.interfaces.server import local
 
-    if not folder.is_dir():
+    acts = not read_only and not (folder / "evaluation.json").is_file()
+    if not folder.is_dir() and (folder != _RUNS or not acts):
         raise InputError(f"{folder}: there is no such folder")
 
     def evaluations() -> Mapping[str, Path]:
@@ -70,13 +76,20 @@ def view(
     mount = Mount("/evaluations/{name}", local.folder(of_evaluation))
     listed = served.routes(evaluations, lambda name: local.build_report_address(token, name))
     reports = local.folder(lambda scope: find_report(scope) / "runs", served.report_routes(find_report))
-    app = local.app(local.folder(runs, [*listed, mount]), token, reports)
+    app = local.app(local.folder(runs, [*listed, mount], acts=acts), token, reports)
     address = f"http://{local.HOST}:{listening.getsockname()[1]}/{token}/page/"
     print(address, flush=True)
     streams.notice("Ctrl-C ends it")
+
+    async def serve() -> None:
+        try:
+            await local.serve(app, listening)
+        finally:
+            await BackgroundDebates(folder).break_off()
+
     with nullcontext() if no_open else open_in_browser(address):
         try:
-            loop.run(local.serve(app, listening))
+            loop.run(serve())
         except (KeyboardInterrupt, asyncio.CancelledError):
             raise typer.Exit(130) from None
 

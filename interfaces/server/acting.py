@@ -16,11 +16,12 @@ from starlette.routing import Route
 
 from dialectree.contests.wishes import Change
 from dialectree.errors import InputError
+from dialectree.evidence.documents import share_texts
 from dialectree.interfaces.background import BackgroundDebates
 from dialectree.interfaces.server.debates import SAFE, body_of, debates_of
 from dialectree.interfaces.server.messages import require_attached
 from dialectree.interfaces.server.owners import check_settings
-from dialectree.protocols.protocol import protocol
+from dialectree.protocols.protocol import Method, protocol
 from dialectree.protocols.trust import find_large_juries, find_reserved_settings, places, require_few_judges
 from dialectree.records.estimate import Estimate
 from dialectree.service.debates import DebatePlan
@@ -35,6 +36,8 @@ class _StartRequest(_Body):
 
     given: dict[str, Any]
     settings: dict[str, Any] = {}
+    sources_of: str = ""
+    """The id of a run whose documents the debate argues from, instead of attached files."""
     estimate: bool = True
 
 
@@ -60,16 +63,32 @@ async def prepare(request: Request) -> Response:
     body = body_of(_StartRequest, await request.body())
 
     def plan() -> DebatePlan:
-        declared = protocol(request.path_params["name"])
-        check_settings(declared.name, body.settings)
-        require_attached(declared.input, body.given)
-        chosen = declared.methods()[declared.name]
-        return debates_of(request).plan(chosen, body.given, body.settings)
+        return debates_of(request).plan(*_read_start_request(request, body), body.settings)
 
     planned = await asyncio.to_thread(plan)
     expected = _make_estimate_reply(await planned.estimate()) if body.estimate else None
     answer = {"input": {**planned.graph_input}, "remarks": planned.remarks, "estimate": expected}
     return JSONResponse(answer, headers=SAFE)
+
+
+async def start(request: Request) -> Response:
+    """Begin a debate of this server, outside of threads; answer with the run's id."""
+    body = body_of(_StartRequest, await request.body())
+    chosen, given = await asyncio.to_thread(_read_start_request, request, body)
+    run = await debates_of(request).start(chosen, given, body.settings)
+    new = run.record.run_id
+    answer = {"run_id": new, "follow": f"/debates/{new}/events?after=0", "remarks": run.remarks}
+    return JSONResponse(answer, 202, headers={"Location": f"/debates/{new}", **SAFE})
+
+
+def _read_start_request(request: Request, body: _StartRequest) -> tuple[Method, dict[str, Any]]:
+    """Return the method and the input of a new debate; raise InputError for what a client may not set."""
+    declared, given = protocol(request.path_params["name"]), {**body.given}
+    check_settings(declared.name, body.settings)
+    if body.sources_of:
+        given["sources"] = share_texts(debates_of(request).find(body.sources_of))
+    require_attached(declared.input, given)
+    return declared.methods()[declared.name], given
 
 
 async def contest(request: Request) -> Response:
@@ -178,3 +197,5 @@ routes = [
     Route("/debates/{run_id}/asked", show_pending_request),
     *(Route(path, act, methods=["POST"]) for path, act in _ACTS.items()),
 ]
+start_route = Route("/protocols/{name}/start", start, methods=["POST"])
+"""Only for a server without threads of its own."""

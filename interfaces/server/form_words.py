@@ -48,7 +48,7 @@ class SettingWords:
     def _describe_setting(self, name: str) -> JsonSchema:
         details = get_option_details(self._kind, name)
         about: JsonSchema = {"title": self.find_title(name), "description": self._describe_in_words(name)}
-        return about | {key: details[key] for key in ("common", "choices") if details.get(key)}
+        return about | {key: details[key] for key in ("common", "choices", "person") if details.get(key)}
 
     def _describe_in_words(self, name: str) -> str:
         """Return the docstring of a setting in one line, with titles and words in place of code."""

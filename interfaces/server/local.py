@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dialectree.errors import InputError
-from dialectree.interfaces.server import debates, pages, protocols
+from dialectree.interfaces.server import acting, debates, pages, protocols
 
 HOST = "127.0.0.1"
 REPORTS = "reports"
@@ -39,13 +39,20 @@ def listen(port: int) -> socket.socket:
         raise InputError(f"--port {port}: {error.strerror or error}") from None
 
 
-def folder(find: Callable[[Scope], Path], more: Sequence[BaseRoute] = ()) -> ASGIApp:
-    """Return an app with the page and the read-only routes. ``find`` returns the folder of runs."""
+def folder(find: Callable[[Scope], Path], more: Sequence[BaseRoute] = (), *, acts: bool = False) -> ASGIApp:
+    """Return an app with the page and the routes of runs.
+
+    Args:
+        find: Returns the folder of runs.
+        acts: Whether debates can be started, stopped and contested here.
+    """
     reading = [*protocols.routes, *debates.routes, *pages.routes]
-    router = Router([*more, *reading, Route("/", _to_page)])
+    acting_routes = [*acting.routes, acting.start_route] if acts else []
+    router = Router([*more, *acting_routes, *reading, Route("/", _to_page)])
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         scope[debates.RUNS] = find(scope)
+        scope[protocols.ACTS] = protocols.OWN if acts else protocols.NONE
         await router(scope, receive, send)
 
     return serve

@@ -13,7 +13,6 @@ from starlette.routing import Route
 
 from dialectree.interfaces.fields import arguments
 from dialectree.interfaces.presets import list_presets
-from dialectree.interfaces.server.debates import RUNS
 from dialectree.interfaces.server.form_words import SettingWords
 from dialectree.interfaces.server.ways_in import find_way_in, list_examples
 from dialectree.protocols.protocol import Protocol, load_protocols, unusable
@@ -22,18 +21,23 @@ from dialectree.records.declared import declarations
 from dialectree.running.recorded_settings import dump_settings
 from dialectree.system.packages import pip_line
 
+ACTS = "dialectree.acts"
+"""The key, in a request's scope, of how debates are started."""
+THREADS, OWN, NONE = "threads", "own", "none"
+"""In threads of a LangGraph server; by this server; not at all."""
+
 
 async def list_protocols(request: Request) -> Response:
     """Answer with the installed protocols, and those that cannot be used."""
-    content = await asyncio.to_thread(_make_protocol_list, RUNS not in request.scope)
+    content = await asyncio.to_thread(_make_protocol_list, request.scope.get(ACTS, THREADS))
     return Response(content, media_type="application/json")
 
 
 @cache
-def _make_protocol_list(acts: bool) -> bytes:
+def _make_protocol_list(acts: str) -> bytes:
     """Return the list as JSON; the installed protocols do not change while a server runs.
 
-    ``acts`` says whether debates can be started, stopped and contested here.
+    ``acts`` says how debates are started, stopped and contested here: ``THREADS``, ``OWN`` or ``NONE``.
     """
     protocols = load_protocols().values()
     lacking = {
@@ -44,7 +48,7 @@ def _make_protocol_list(acts: bool) -> bytes:
     broken = {**unusable(), **lacking}
     usable = [protocol for protocol in protocols if not {protocol.graph, protocol.name}.intersection(broken)]
     described = [*map(_make_protocol_entry, usable)]
-    return to_json({"acts": acts, "protocols": described, "broken": broken})
+    return to_json({"acts": acts != NONE, "own": acts == OWN, "protocols": described, "broken": broken})
 
 
 def _make_protocol_entry(protocol: Protocol) -> dict[str, Any]:

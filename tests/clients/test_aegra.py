@@ -217,16 +217,16 @@ def _judge_on_the_page(url: str) -> None:
         begin(page, "rsd", options, {"judge": "me"})
         page.locator("form.ask").wait_for()
         page.reload()
-        page.locator("form.ask").get_by_role("button", name="B", exact=True).click()
+        page.locator("form.ask").get_by_role("button", name="B: meat", exact=True).click()
         first, turn = ended(page), page.locator(".turn").first
         turn.get_by_text("Contest this").click()
         turn.get_by_role("button", name="Take it out").click()
         page.get_by_role("button", name="Contest", exact=True).click()
-        page.locator("form.ask").get_by_role("button", name="A", exact=True).click()
-        page.get_by_text(f"This run contests {first}").wait_for()
+        page.locator("form.ask").get_by_role("button", name="A: plants", exact=True).click()
+        page.locator(f".contest [title={first!r}]").wait_for()
         assert ended(page) != first
         page.goto(f"{url}/page/")
-        page.get_by_text("answered").nth(1).wait_for()
+        page.locator(".runs li").nth(1).wait_for()
 
 
 def _begin(client: httpx.Client, context: dict[str, Any]) -> tuple[str, str]:

@@ -93,7 +93,7 @@ def contest(page: Page, address: str) -> Film:
     film = Film(page)
     film.take(1500)
     film.click(page.locator(".row").nth(3))
-    slider = page.get_by_label("Strength of 0.2 by itself")
+    slider = page.get_by_label("Strength by itself")
     slider.wait_for()
     film.take(900)
     begin = float(slider.input_value())

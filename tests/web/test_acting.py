@@ -30,6 +30,13 @@ Bridges break where the load is uneven. {0} gives way late, as its parts share t
 
 Each bridge was loaded with carts of the same weight, one after another, until it broke.
 """
+WAYS = {
+    "tsd": "Answer a question",
+    "art": "Check a claim",
+    "rsd": "Choose between options",
+    "tod": "Compare two papers",
+}
+UNFOLD = "document.querySelectorAll('details').forEach((one) => one.open = true)"
 Open = Callable[[str], "Page"]
 
 
@@ -64,21 +71,25 @@ def opened(browser: Browser, server: str) -> Iterator[Open]:
 
 def begin(page: Page, protocol: str, given: dict[str, Any], settings: dict[str, str]) -> None:
     """Fill the form in and start the debate."""
-    page.get_by_label("Protocol").select_option(protocol)
+    page.get_by_label(WAYS[protocol]).check()
     for name, value in given.items():
-        field = page.locator(f'[name="{name}"]')
+        field = page.locator(f'[name="{name}"]').first
         field.fill(value) if isinstance(value, str) else field.set_input_files(value)
-    page.get_by_text("Settings", exact=True).click()
+    page.evaluate(UNFOLD)
     for name, value in settings.items():
         field = page.locator(f'[name="{name}"]')
-        choice = field.evaluate("one => one.tagName") == "SELECT"
-        field.select_option(value) if choice else field.fill(value)
-    page.get_by_role("button", name="Start").click()
+        kind = field.evaluate("one => one.type")
+        if kind == "checkbox":
+            field.check()
+        else:
+            field.select_option(value) if kind == "select-one" else field.fill(value)
+    page.get_by_role("button", name="Start the debate").click()
 
 
 def ended(page: Page) -> str:
     """Wait for the end of the run that is shown, and return its id."""
-    page.locator(".kicker").get_by_text(re.compile("answered|degraded|unresolved")).wait_for()
+    over = ("answered", "degraded", "unresolved")
+    page.locator(", ".join(f"header[data-status={status}]" for status in over)).wait_for()
     page.get_by_role("button", name="Stop").wait_for(state="detached")
     return str(page.url).partition("run=")[2].partition("#")[0]
 
@@ -116,7 +127,7 @@ def test_a_debate_goes_from_the_form_to_its_verdict_and_is_contested(protocol: s
         page.get_by_role("button", name="Leave it out").click()
     page.locator(".trial [role=status]", has_text=re.compile("call")).wait_for()
     page.get_by_role("button", name="Contest", exact=True).click()
-    page.get_by_text(f"This run contests {first}").wait_for()
+    page.locator(f".contest [title={first!r}]").wait_for()
     assert ended(page) != first
 
 
@@ -126,7 +137,7 @@ def test_a_debate_argues_from_files_and_goes_on_without_one_of_them(opened: Open
     asked = {**question, "question": "How do bridges break?"}
     begin(page, "rsd", {**asked, "sources": [paper("Stone"), paper("Rope")]}, settings)
     first = ended(page)
-    page.locator(".ruling .cites a").first.click()
+    page.locator(".verdict .cites a").first.click()
     source = page.get_by_role("region", name="The source")
     name = source.get_by_role("heading").inner_text()
     source.locator("mark.linked").wait_for()
@@ -134,17 +145,17 @@ def test_a_debate_argues_from_files_and_goes_on_without_one_of_them(opened: Open
     source.get_by_role("button", name="Take it out").first.click()
     page.locator(".trial [role=status]", has_text=re.compile("call")).wait_for()
     page.get_by_role("button", name="Contest", exact=True).click()
-    page.get_by_text(f"This run contests {first}").wait_for()
+    page.locator(f".contest [title={first!r}]").wait_for()
     second = ended(page)
     dropped = page.locator("li", has=page.get_by_text("dropped by a person", exact=True))
     dropped.get_by_role("link", name=name).click()
     source.get_by_text("Contest this").first.click()
     source.get_by_role("button", name="Bring it back").click()
     page.get_by_role("button", name="Contest", exact=True).click()
-    page.get_by_text(f"This run contests {second}").wait_for()
+    page.locator(f".contest [title={second!r}]").wait_for()
     ended(page)
     assert page.get_by_text("dropped by a person", exact=True).count() == 0
-    assert page.locator(".ruling .cites a").first.inner_text() == name
+    assert page.locator(".verdict .cites a").first.inner_text() == name
 
 
 def test_a_person_judges_on_the_page_and_again_where_the_debate_is_contested(opened: Open) -> None:
@@ -153,14 +164,14 @@ def test_a_person_judges_on_the_page_and_again_where_the_debate_is_contested(ope
     begin(page, "rsd", given, {**settings, "judge": "me"})
     page.locator("form.ask").wait_for()
     page.reload()
-    page.locator("form.ask").get_by_role("button", name="B", exact=True).click()
+    page.locator("form.ask").get_by_role("button", name="B: meat", exact=True).click()
     ended(page)
     assert "meat" in page.locator("header .chosen").inner_text()
     turn = page.locator(".turn").first
     turn.get_by_text("Contest this").click()
     turn.get_by_role("button", name="Take it out").click()
     page.get_by_role("button", name="Contest", exact=True).click()
-    page.locator("form.ask").get_by_role("button", name="A", exact=True).click()
+    page.locator("form.ask").get_by_role("button", name="A: plants", exact=True).click()
     ended(page)
     assert "plants" in page.locator("header .chosen").inner_text()
 
@@ -169,7 +180,7 @@ def test_a_run_is_stopped_and_goes_on(opened: Open) -> None:
     page = opened("?new")
     begin(page, "tsd", {"question": "What do cows eat?"}, {"leaf_rounds": "12", "max_depth": "0"})
     page.get_by_role("button", name="Stop").click()
-    page.get_by_text("interrupted").wait_for()
+    page.get_by_text("You stopped it after").wait_for()
     before = page.get_by_role("slider", name="Event").get_attribute("max")
     page.get_by_role("button", name="Go on with it").click()
     ended(page)
@@ -191,14 +202,12 @@ def test_axe_finds_nothing_in_forms_requests_and_changes(
 
     page.goto(f"{server}/page/?new")
     given, settings = BEGUN["rsd"]
-    page.get_by_text("Settings", exact=True).click()
-    page.get_by_text("Roles", exact=True).click()
+    page.evaluate(UNFOLD)
     check()
-    page.get_by_text("Settings", exact=True).click()
     begin(page, "rsd", given, {**settings, "judge": "me"})
     page.locator("form.ask").wait_for()
     check()
-    page.locator("form.ask").get_by_role("button", name="A", exact=True).click()
+    page.locator("form.ask").get_by_role("button", name="A: plants", exact=True).click()
     ended(page)
     for edit in page.get_by_text("Contest this").all()[:2]:
         edit.click()

@@ -221,7 +221,7 @@ def test_hostile_text_in_a_file_is_shown_and_never_run(tab: Page, tmp_path: Path
     assert PAYLOADS[0].startswith(tab.title().removesuffix(" …"))
     for number, text in enumerate(PAYLOADS):
         tab.evaluate(f"location.hash = '#0.{number}'")
-        tab.locator(".path > .id").get_by_text(f"0.{number}", exact=True).wait_for()
+        tab.locator(".state .id").get_by_text(f"0.{number}", exact=True).wait_for(state="attached")
         unfold(tab)
         assert tab.evaluate(MADE) == []
         assert str(tab.locator(".detail").text_content()).count(text) > 20, text
@@ -262,13 +262,18 @@ def test_hostile_text_on_a_server_is_shown_and_never_run(tab: Page, tmp_path: Pa
         folder.write_whole(record, events, calls)
         lines = (PromptText(hash=name, text=sent).model_dump_json() for name, sent in texts.items())
         folder.write("prompts.jsonl", "".join(f"{line}\n" for line in lines))
-    offer = {"name": "made_up", "presets": {text: {text: text} for text in PAYLOADS}}
+    offer: dict[str, Any] = {"name": "made_up", "kind": "claim"}
+    offer["presets"] = {text: {text: text} for text in PAYLOADS}
+    offer["preset_words"] = {text: [text] for text in PAYLOADS}
+    offer["examples"] = [{"claim": text} for text in PAYLOADS[:3]]
     shown = {name: PAYLOADS[0] for name in ("title", "summary", "description")}
     fields = {text: {"type": "string", "description": text, "default": text} for text in PAYLOADS}
     form = {"properties": {**fields, "more": {**shown, "properties": fields}}}
     offer |= {**shown, "forms": {"given": form, "settings": form}}
     asked = {"node": "0.0", **dict.fromkeys(("request", "transcript", "labels"), PAYLOADS[0])}
     tab.route("**/protocols", lambda one: one.fulfill(json={"acts": True, "protocols": [offer]}))
+    estimate = {"input": {}, "remarks": [PAYLOADS[0]], "estimate": {"line": PAYLOADS[1]}}
+    tab.route("**/prepare", lambda one: one.fulfill(json=estimate))
     of = {"data": PAYLOADS[0], "questions": 1, "started": PAYLOADS[0], "report": True}
     rows = [{"name": text, "method": text, "judged": 1, "accuracy": 0.5} for text in PAYLOADS]
     rated = [{"name": text, "title": text, **of, "rows": rows} for text in PAYLOADS[:2]]
@@ -276,16 +281,17 @@ def test_hostile_text_on_a_server_is_shown_and_never_run(tab: Page, tmp_path: Pa
     tab.route("**/asked", lambda one: one.fulfill(json=asked))
     with viewed(tmp_path / "runs") as address:
         tab.goto(f"{address}?new")
-        tab.get_by_text("Start", exact=True).wait_for()
-        tab.get_by_label("Preset").select_option(PAYLOADS[1])
+        tab.get_by_role("button", name="Start the debate").wait_for()
+        tab.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+        tab.get_by_label("Other presets").select_option(PAYLOADS[1])
+        tab.locator(".examples button").first.click()
         assert tab.evaluate(MADE) == []
         tab.goto(address)
         tab.locator(".runs li").nth(len(PAYLOADS) - 1).wait_for()
         assert tab.evaluate(MADE) == []
         for number, text in enumerate(PAYLOADS):
             tab.evaluate(GO, f"?run=hostile-{number}#0.0")
-            tab.locator(".kicker", has_text=f"hostile-{number} ").wait_for()
-            tab.locator(".moment", has_text="ended").wait_for()
+            tab.locator(f".run[data-run=hostile-{number}] .moment", has_text="Ended").wait_for()
             unfold(tab)
             assert tab.evaluate(MADE) == []
             assert str(tab.locator(".detail").text_content()).count(text) > 20, text

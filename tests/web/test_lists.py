@@ -144,7 +144,7 @@ def test_two_runs_are_chosen_and_part_where_their_words_do(page: Page) -> None:
     assert "Never." in moved.inner_text() and "→" in moved.inner_text()
     moved.get_by_role("link", name="second run").click()
     page.wait_for_url("**run=seed2#0.1")
-    assert page.locator(".path > .id").inner_text() == "0.1"
+    assert page.locator("[aria-selected=true]").get_attribute("title") == "0.1"
     page.go_back()
     part.wait_for()
 

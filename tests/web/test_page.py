@@ -97,13 +97,18 @@ def test_the_tree_is_walked_searched_and_folded_by_the_keyboard(opened: Open, tm
 def test_a_slider_shows_the_figure_that_a_contest_then_gives(opened: Open, tmp_path: Path) -> None:
     run = weighed(tmp_path / "runs")
     page = opened(run, "#0.1")
-    page.get_by_label("Strength of 0.1 by itself").fill("0.2")
+    page.get_by_label("Strength by itself").fill("0.2")
     contest = start(run, [Set("0.1", 0.2)], tmp_path / "runs", {"model": contesting.speakers()})
     record = conduct(contest).record()
     assert record.verdict is not None and record.verdict.confidence is not None
-    page.get_by_text("was ").first.wait_for()
-    shown = page.locator(".big .share").inner_text()
-    assert float(shown) == pytest.approx(record.verdict.confidence, abs=0.005)
+    page.locator(".verdict", has_text="tried out; it was").wait_for()
+    shown = page.locator(".sure b").inner_text().partition(" %")[0]
+    assert float(shown) == pytest.approx(100 * record.verdict.confidence, abs=0.5)
+    answer = "True" if record.verdict.confidence > 0.5 else "False"
+    assert page.locator(".verdict .lead").inner_text() == answer
+    before = float(page.locator(".row.tried .moved").first.inner_text().removeprefix("was "))
+    assert before == pytest.approx(run.record().tree.nodes["0"].scores["strength"], abs=0.005)
+    assert "You set 0.20 by itself" in page.locator(".strengths").inner_text()
     assert "--set 0.1=0.2" in page.locator(".trial").inner_text()
 
 
@@ -117,7 +122,7 @@ def test_the_events_are_played_one_by_one(opened: Open) -> None:
 
 def test_a_large_tree_needs_few_elements(opened: Open, tmp_path: Path) -> None:
     page = opened(weighed(tmp_path / "runs", breadth=3, depth=3, blend=0.0))
-    assert "259 nodes" in str(page.locator(".strip").get_attribute("aria-label"))
+    assert "259 nodes" in str(page.locator(".strip canvas").get_attribute("aria-label"))
     assert page.evaluate("document.querySelectorAll('*').length") <= 1500
 
 

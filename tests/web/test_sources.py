@@ -68,7 +68,7 @@ def test_a_point_leads_to_its_sentence_in_the_source(show: Show) -> None:
         "It came 2 minutes later.",
     ]
     source.get_by_role("link", name="0/judge1").click()
-    assert "0/judge1" in page.locator(".turn.linked").inner_text()
+    assert "0/judge1" in str(page.locator(".turn.linked").text_content())
 
 
 def test_the_keyboard_goes_to_a_sentence_and_back(show: Show) -> None:
@@ -104,13 +104,14 @@ def test_the_sources_say_what_became_of_them(show: Show) -> None:
     page = show(grounded.run())
     sources = page.locator("details", has_text="2 of 3 retrieved").locator("li")
     assert [text.replace("\n\n", " | ") for text in sources.all_inner_texts()] == [
-        "traffic.pdf | Traffic in the old town | 3 segments retrieved · cited in 2 points · 1 left out",
+        "traffic.pdf | Traffic in the old town | 3 segments retrieved · cited in 2 points · "
+        "1 cited by nobody",
         "notes.md | Notes of the hearing | 2 segments retrieved · cited in 2 points",
         "minutes.txt | nothing retrieved",
     ]
     sources.first.get_by_role("link").click()
     left = page.locator(".source .segment").last
-    assert "page 4 · Noise" in left.inner_text() and "left out" in left.inner_text()
+    assert "page 4 · Noise" in left.inner_text() and "Cited by nobody" in left.inner_text()
     page.get_by_text("Searches in the sources").click()
     assert "Further 1: fire brigade Mill Lane 3 segments" in page.locator(".detail").inner_text()
 
@@ -123,12 +124,13 @@ def test_what_a_retriever_found_is_a_source_too(show: Show) -> None:
 
 def test_a_verdict_shows_its_grounds_or_that_there_are_none(show: Show) -> None:
     page = show(grounded.run())
-    verdict = page.locator(".ruling").first
+    verdict = page.locator(".verdict")
+    verdict.get_by_text("1 more sentence").click()
     assert "notes.md It came 2 minutes later." in verdict.inner_text()
     verdict.get_by_role("link", name="traffic.pdf, p. 3").click()
     assert linked(page) == "Shops took 6 % more while the lane was closed."
     page = show(grounded.without_grounds())
-    assert "rests on no evidence" in page.locator(".ruling").inner_text()
+    assert "rests on no evidence" in page.locator(".verdict").inner_text()
 
 
 def test_what_the_checker_said_stands_with_each_point(show: Show) -> None:
@@ -228,7 +230,7 @@ def test_the_page_says_why_the_sources_decide_nothing(
         record = apart.submit(ART.debate, tmp_path / "runs", model).result()
     assert record.path is not None
     page = show((record, RunFolder(record.path).events()))
-    notes = page.locator(".detail .ruling").first.locator(".note").all_inner_texts()
+    notes = page.locator(".verdict .note").all_inner_texts()
     assert [note for note in notes if re.search(why, note)], notes
-    assert "There is no answer." in page.locator(".detail .ruling").first.inner_text()
+    assert "There is no answer." in page.locator(".verdict").inner_text()
     assert "unresolved" in page.locator("header .kicker").inner_text()

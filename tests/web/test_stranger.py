@@ -81,7 +81,7 @@ def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ended(page: Page) -> str:
     """Wait for the end of the run that is shown, and return its id."""
-    page.locator(".moment", has_text="ended").wait_for()
+    page.locator(".moment", has_text="Ended").wait_for()
     return str(page.url).partition("run=")[2].partition("#")[0]
 
 
@@ -114,7 +114,7 @@ def test_a_strangers_protocol_is_watched_contested_compared_and_played(
         turn.get_by_role("textbox").fill("Nobody swims.")
         turn.get_by_role("button", name="Say this instead").click()
         page.get_by_role("button", name="Contest", exact=True).click()
-        page.get_by_text(f"This run contests {first}").wait_for()
+        page.locator(f".contest [title={first!r}]").wait_for()
         second = ended(page)
         page.get_by_text("both beside each other").click()
         page.get_by_text("Nobody swims.").first.wait_for()

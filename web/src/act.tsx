@@ -8,7 +8,7 @@ import {
 } from "./model";
 import { entered, Link, More, typed } from "./parts";
 import { noChanges } from "./strengths";
-import { count, type Declared, type Event, type Fields, figure, type Texts } from "./record";
+import { count, type Declared, type Event, type Fields, figure, label, short, type Texts } from "./record";
 
 /** A request that a run has stopped for. */
 interface Stop { id: string; node: string; request: string; transcript: string; labels: string[]; }
@@ -25,8 +25,13 @@ const asked = new Set<string>();
 /** A run that was begun or taken up here a moment ago, with its events so far. */
 export const begun = signal<(Run & { events: Event[] }) | null>(null);
 
-/** Begin a run in a thread of its own; return its id. The run does not need the page from then on. */
-export async function begin(graph: string, declared: Declared, input: Fields, context: Fields): Promise<string> {
+/** True where the server has no threads: it begins runs itself. */
+export const own = signal(false);
+/** Begin a run; return its id. The run does not need the page from then on. */
+export async function begin(graph: string, declared: Declared, wanted: object, context: Fields): Promise<string> {
+  const route = `protocols/${encodeURIComponent(graph)}`;
+  if (own.value) return (await post<{ run_id: string }>(`${route}/start`, wanted)).run_id;
+  const { input } = await post<{ input: Fields }>(`${route}/prepare`, wanted);
   const { thread_id: thread } = await post<{ thread_id: string }>("threads", {});
   const ways = { stream_mode: ["custom"], stream_subgraphs: true, on_disconnect: "continue" };
   const body = posted({ assistant_id: graph, input, context, ...ways });
@@ -156,7 +161,7 @@ const NAMES: Texts = {
 };
 const WORDLESS = ["drop", "restore"];
 /** What may be changed at a place; `add support` and `add attack` add an argument below it. */
-export function Edit({ where, text, may }: { where: string; text?: string; may: string[] }) {
+export function Edit({ where, text, may, name }: { where: string; text?: string; may: string[]; name?: string }) {
   const [now, setNow] = useState(text ?? "");
   const others = said.value.filter((one) => one.where.replace(/^(support|attack):/, "") !== where);
   const changed = others.length < said.value.length;
@@ -167,17 +172,24 @@ export function Edit({ where, text, may }: { where: string; text?: string; may: 
     said.value = [...others, one];
   };
   return (
-    <More kind="more edit" name={changed ? "Changed" : "Contest this"}>
+    <More kind="more edit" name={changed ? "Changed" : (name ?? "Contest this")}>
       {text !== undefined &&
         <textarea aria-label={`New text for ${where}`} rows={3} dir="auto" value={now} onInput={typed(setNow)} />}
-      {may.map((name) => (
-        <button key={name} disabled={!WORDLESS.includes(name) && !now.trim()} onClick={() => wish(name)}>
-          {NAMES[name]}
+      {may.map((way) => (
+        <button key={way} disabled={!WORDLESS.includes(way) && !now.trim()} onClick={() => wish(way)}>
+          {NAMES[way]}
         </button>
       ))}
       {changed && <button onClick={() => (said.value = others)}>As it was</button>}
     </More>
   );
+}
+
+/** A label with the option that it stands for: `A: Yes`. */
+function joinedLabel(one: string): string {
+  const { options } = record.value.input;
+  const text = Array.isArray(options) && /^[A-Z]$/.test(one) && options[one.charCodeAt(0) - 65];
+  return text ? `${one}: ${short(String(text), 60)}` : label(one);
 }
 
 export function Request({ stop }: { stop: Stop }) {
@@ -188,10 +200,12 @@ export function Request({ stop }: { stop: Stop }) {
   });
   return (
     <form class="ask" onSubmit={entered("answer", send)}>
-      <p class="name">You are asked</p>
-      <p class="prose" dir="auto">{stop.request}</p>
+      <p class="name">The debate waits for you</p>
+      <p class="prose" dir="auto">{stop.labels.length ? stop.request.replace(/ Reply with one of: [^]*$/, "") : stop.request}</p>
       {stop.transcript && <More name="What was said"><pre dir="auto">{stop.transcript}</pre></More>}
-      {stop.labels.map((one) => <button key={one} type="button" onClick={() => send(one)}>{one}</button>)}
+      {stop.labels.map((one) => (
+        <button key={one} type="button" onClick={() => send(one)}><bdi>{joinedLabel(one)}</bdi></button>
+      ))}
       {!stop.labels.length && <textarea name="answer" aria-label="Your answer" rows={2} dir="auto" required />}
       {!stop.labels.length && <button class="main">Answer</button>}
       <button type="button" onClick={() => send("")}>No answer</button>
@@ -216,7 +230,7 @@ export function Acts() {
   return (
     <>
       {stops.value.map(({ id, node }) => (
-        <p key={id} class="note asked" role="status">You are asked at <Link id={node} most={60} /></p>
+        <p key={id} class="note asked" role="status">It waits for your answer about <Link id={node} most={60} /></p>
       ))}
       {live.value && !dead && !stops.value.length && <button onClick={() => trying(stop)}>Stop</button>}
       {over && <button onClick={() => trying(goOn)}>Go on with it</button>}

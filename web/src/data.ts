@@ -20,8 +20,12 @@ const named = computed(() => new URLSearchParams(search.value));
 export const shown = computed(() => named.value.get("run") ?? "");
 export const beside = computed(() => named.value.get("beside") ?? "");
 export const making = computed(() => named.value.has("new"));
+/** The run about whose documents another question is asked. */
+export const from = computed(() => named.value.get("from") ?? "");
 /** What went wrong last, in the words of the program that serves. */
 export const failed = signal("");
+/** The titles of protocols and methods, by name. */
+export const titles = signal<Texts>({});
 /** Rises where a run that had ended goes on. */
 export const again = signal(0);
 

@@ -3,14 +3,14 @@
 import { Edit, Request, stops } from "./act";
 import { Contest, Sums } from "./head";
 import {
-  change, changes, finished, folded, isOut, isWeighed, look, multiplied, nodes, pane, picked, record, recorded, ROOT, share,
-  touched,
+  captionOf, change, changes, finished, folded, hasMoved, isOut, isWeighed, look, multiplied, nodes, pane, picked, printing, record,
+  recorded, ROOT, share, touched,
 } from "./model";
-import { Answer, Figure, Link, Listed, More, Notes, Some, Stance, typed, Value } from "./parts";
+import { Answer, Figure, Link, Listed, Menu, More, Notes, Some, Stance, typed, Value } from "./parts";
 import { winner } from "./strengths";
 import { Cites, OwnPoints, Searches, SegmentView, Sources } from "./sources";
 import { Transcript } from "./turns";
-import { type Comparison, count, declaredOf, figure, joined, label, type Node, texts, type Verdict } from "./record";
+import { type Comparison, count, declaredOf, figure, isProbable, joined, label, type Node, texts, type Verdict } from "./record";
 
 /** The nodes from the root down to this one, by their words. */
 function Path({ node }: { node: Node }) {
@@ -18,29 +18,34 @@ function Path({ node }: { node: Node }) {
   for (let up = node.parent; up; up = nodes.value.get(up)?.parent ?? null) path.unshift(up);
   return path.length > 0 && (
     <nav aria-label="Path" class="path">
-      {path.map((id) => <span key={id}><Link id={id} most={36} /> › </span>)}
-      <span class="id">{node.id}</span>
+      {path.map((id) => <span key={id}><Link id={id} most={48} /> › </span>)}
     </nav>
   );
 }
 
 export function Ruling({ verdict, name = "Ruling" }: { verdict: Verdict; name?: string }) {
-  const { confidence, local_confidence: local, agreement, answer, rationale, dissent = {} } = verdict;
-  const figured = verdict.confidence_source === "P(claim)" ? "probability" : "confidence";
+  const { confidence, local_confidence: local, answer, rationale } = verdict;
+  const figured = isProbable(verdict) ? "probability that the claim is true" : "confidence";
   const alone = local != null && local !== confidence ? `; ${figure(local)} of this node alone` : "";
-  const others = Object.entries(dissent).map(([judge, ruled]) => ` Judge ${judge} ruled ${ruled}.`);
   return (
     <section class="ruling">
       <p class="name">{name}</p>
       <Answer of={verdict} />
       {confidence !== null && <p><Figure value={confidence} /> <span class="soft">{figured}{alone}</span></p>}
       {verdict.winner && <p class="soft">Won by {verdict.winner}</p>}
-      {agreement != null && <p class="soft">{Math.round(agreement * 100)} % of the jury agree.{others}</p>}
+      <Jury of={verdict} />
       {rationale && rationale !== answer && <p class="prose" dir="auto">{rationale}</p>}
       <Notes of={verdict.notes} />
       <Cites of={(verdict.grounds ?? []).map((one) => one.id)} name="Rests on" />
     </section>
   );
+}
+
+/** How the judges of a jury ruled. */
+function Jury({ of: { agreement, dissent = {} } }: { of: Verdict }) {
+  if (agreement == null) return null;
+  const others = Object.entries(dissent).map(([judge, ruled]) => ` Judge ${judge} ruled ${ruled}.`);
+  return <p class="soft">{Math.round(agreement * 100)} % of the jury agree.{others}</p>;
 }
 
 /** The figure that a node has by itself, to be moved. */
@@ -59,36 +64,45 @@ function Slider({ node, name, told, own }: { node: Node; name: string; told: str
 /** The figures of an argument, and what a person may try out. */
 function Weighing({ node }: { node: Node }) {
   if (!isWeighed(node)) return null;
-  const { scores = {}, weighing = [], signs = "" } = look.value;
+  const { scores = {}, weighing = [], comparing = [], signs = "" } = look.value;
   const top = !node.stance;
   const [before, after] = [recorded(node), share(node)];
-  const [moved, out] = [touched.value > 0, isOut(node)];
+  const [moved, out, typedIn] = [touched.value > 0, isOut(node), changes.value.set.get(node.id)];
   const own = node.scores.tau;
   const row = ([name, value]: [string, number]) => {
     const score = scores[name];
-    const [sign, meaning] = top && score?.at_root ? score.at_root : [score?.sign ?? "", score?.meaning ?? label(name)];
+    const [, meaning] = top && score?.at_root ? score.at_root : ["", score?.meaning ?? captionOf(name)];
     const trial = name === "strength" ? after : name === "tau" ? (changes.value.set.get(node.id) ?? own) : undefined;
     const now = trial ?? (moved ? undefined : value);
     if (now === undefined || (score?.beside && node.scores[score.beside] === undefined)) return null;
     return (
       <div key={name}>
-        <dt><b>{sign}</b> {!top && score?.above && node.children.length ? score.above : meaning}</dt>
+        <dt>{label(!top && score?.above && node.children.length ? score.above : meaning)}</dt>
         <dd><Figure value={now} stance={node.stance} /></dd>
       </div>
     );
   };
-  const told = `Strength of ${node.id} by itself`;
+  const signed = Object.entries(scores).filter(([name]) => name in node.scores);
   const leave = () => change(({ dropped }) => dropped.delete(node.id) || dropped.add(node.id));
   return (
     <section class="strengths">
       <h3>Strength</h3>
       <dl>{Object.entries(node.scores).map(row)}</dl>
-      {moved && before !== undefined && after !== before && <p class="moved">It was {figure(before)}.</p>}
-      {own !== undefined && <Slider node={node} own={own} name="By itself" told={told} />}
+      {hasMoved(node) && <p class="moved" role="status">
+        {typedIn !== undefined && `You set ${figure(typedIn)} by itself; with its comparisons and what stands below it, that makes `}
+        {typedIn === undefined && "Now "}{figure(after)}. It was {figure(before)}.
+      </p>}
+      {own !== undefined && <Slider node={node} own={own} name={`Try another strength ${top ? "before any argument" : "by itself"}`} told="Strength by itself" />}
       {node.stance && !node.dropped && (
         <button aria-pressed={out} onClick={leave}>{out ? "Let it count again" : "Leave it out"}</button>
       )}
-      <Notes of={[weighing.join(" · "), signs].filter(Boolean)} kind="soft" />
+      <More name="How the number is made">
+        <Notes of={signs.split("; ").map((one) => `${label(one.replace(/\.$/, ""))}.`).filter((one) => one.length > 1)} kind="soft" />
+        {signed.length > 0 && <p class="soft">
+          Here {signed.map(([name, { sign, at_root: root }]) => `${top && root ? root[0] : sign} = ${figure(node.scores[name])}`).join(", ")}.
+        </p>}
+        <Notes of={[...weighing, ...comparing].map((one) => `${one}.`)} kind="soft" />
+      </More>
     </section>
   );
 }
@@ -155,7 +169,7 @@ export function Detail({ node = nodes.value.get(picked.value) ?? nodes.value.get
   const unit = declaredOf(record.value, node.protocol).unit ?? "part";
   const verdict = (top && folded.value.verdict) || node.verdict;
   const own = node.verdict?.local_confidence;
-  const may = isWeighed(node) ? ["add support", "add attack"] : top ? ["verdict"] : ["verdict", "drop"];
+  const may = isWeighed(node) ? ["add support", "add attack"] : ["verdict", "drop"];
   const state = joined(
     node.kind !== "open" && node.kind,
     node.status !== "answered" && (node.status === "missing" ? "no answer" : "open"),
@@ -168,15 +182,20 @@ export function Detail({ node = nodes.value.get(picked.value) ?? nodes.value.get
       <button class="back" onClick={() => (pane.value = "tree")}>‹ The tree</button>
       <Path node={node} />
       <h2 dir="auto" class={top && node.text.length < 400 ? "unseen" : ""}><Stance of={node.stance} />{node.text}</h2>
-      {!top && <p class="soft">{state}</p>}
+      {!top && <p class="soft state">{state}{" "}
+        {!printing.value && <Menu of="this place"><span class="id">{node.id}</span> · <code>dialectree show {record.value.run_id} --node {node.id}</code></Menu>}
+      </p>}
       {stops.value.map((one) => one.node === node.id && <Request key={one.id} stop={one} />)}
       {top && <Contest />}
-      {verdict && <Ruling verdict={verdict} name={top ? "Verdict" : "Ruling"} />}
-      {node.status === "answered" && <Edit where={node.id} text={verdict?.label ?? verdict?.answer ?? ""} may={may} />}
+      {verdict && !top && <Ruling verdict={verdict} />}
+      {node.status === "answered" && !top && <Edit where={node.id} text={verdict?.label ?? verdict?.answer ?? ""} may={may} />}
+      {top && verdict && <Jury of={verdict} />}
       {declaredOf(record.value).view === "tree" && own !== undefined && multiplied.value && (
         <>
-          <Slider node={node} own={own} name="Confidence of this node alone" told={`Confidence of ${node.id} alone`} />
-          {touched.value > 0 && <p class="moved">with all below it {figure(share(node))}</p>}
+          <Slider node={node} own={own} name="Try another confidence of this ruling alone" told="Confidence of this ruling alone" />
+          {hasMoved(node) && <p class="moved" role="status">
+            With all below it, that makes {figure(share(node))}. It was {figure(recorded(node))}.
+          </p>}
         </>
       )}
       {rests.join() !== node.children.join() && (
@@ -185,17 +204,16 @@ export function Detail({ node = nodes.value.get(picked.value) ?? nodes.value.get
       <Weighing node={node} />
       <OwnPoints node={node} />
       <Notes of={node.notes.filter((one) => !verdict?.notes.includes(one))} />
-      <Notes of={node.failures.map((one) => `${label(one.role)} ${one.speaker}: ${one.fault}`)} kind="note bad" />
-      <Listed name={`${label(unit)}s below`} of={below} each={(one) => (
+      <Notes of={node.failures.map((one) => `${captionOf(one.role)} ${one.speaker}: ${one.fault}`)} kind="note bad" />
+      <Listed name={top ? `${label(unit)}s` : `${label(unit)}s below`} of={below} each={(one) => (
         <li key={one.id} class={`part ${isOut(one) ? "void" : ""}`}>
           <span><Stance of={one.stance} /><Link id={one.id} most={140} /></span>{" "}
-          {share(one) !== undefined && <Figure value={share(one)} stance={one.stance} />}
+          {share(one) !== undefined && <Figure value={share(one)} was={hasMoved(one) ? recorded(one) : undefined} stance={one.stance} />}
         </li>
       )} />
       <Listed name="Who beat whom" of={node.comparisons} each={(one) => (
         <Met key={one.supporter + one.attacker + one.order} one={one} />
       )}>
-        <p class="soft">{look.value.comparing?.join(" · ")}</p>
       </Listed>
       {top && <Sources />}
       <Transcript node={node} />
@@ -204,7 +222,7 @@ export function Detail({ node = nodes.value.get(picked.value) ?? nodes.value.get
       {node.earlier.map((one) => (
         <More key={one.take ?? 1} name={`Verdict of pass ${one.take ?? 1}`}><Ruling verdict={one} /></More>
       ))}
-      {Object.keys(node.data).length > 0 && <More name={`More of this ${unit}`}><Value value={node.data} /></More>}
+      {Object.keys(node.data).length > 0 && <More name={`What else was noted of this ${unit}`}><Value value={node.data} /></More>}
       {top && finished.value && <Sums />}
     </div>
   );

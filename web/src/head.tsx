@@ -1,13 +1,17 @@
-/** The verdict, what was changed, and the bar with search and time. */
+/** The answer with its reasons, how far a debate is, and the bar with search and time. */
 
 import { useEffect, useState } from "preact/hooks";
-import { Acts, Trial } from "./act";
+import { Acts, Edit, stops, Trial } from "./act";
 import {
-  ask, at, declared, finished, foldBelow, folded, heard, hits, isWeighed, length, live, nodes, pick, query, record,
-  recorded, ROOT, share, shut, sort, touched,
+  ask, at, captionOf, declared, finished, foldBelow, folded, following, followNewest, hasMoved, heard, hits, isOut, isWeighed, length,
+  live, nodes, pick, query, record, recorded, ROOT, share, shut, sort, touched,
 } from "./model";
-import { Answer, Link, Listed, More, Notes, Part, Search, Select, To, typed, Value } from "./parts";
-import { calibrated, count, figure, joined, label, short } from "./record";
+import { Answer, Bar, Figure, Jump, Link, Listed, More, Notes, Part, Search, Select, Stance, To, typed, Value } from "./parts";
+import { Cites } from "./sources";
+import {
+  calibrated, count, type Event, figure, isProbable, joined, label, type Node, opening, origin, percent, short, type Verdict, when,
+} from "./record";
+import { TakeHome } from "./take";
 
 const DEMONSTRATION = "A model answered that is no better than chance: see how it works, and no more.";
 const moved = (before?: number | null, after?: number | null) => (
@@ -21,7 +25,7 @@ export function Contest() {
   return (
     <section class="contest">
       <p class="name">
-        This run contests {ask.value ? <To id={id}>{id}</To> : id}
+        <span title={id}>This contests {ask.value ? <To id={id}>an earlier run</To> : "an earlier run"}</span>
         {ask.value && <> · <To id={id} other={record.value.run_id}>both beside each other</To></>}
       </p>
       <ul>{contest.changes.map((one) => <li key={one} dir="auto">{one}</li>)}</ul>
@@ -34,25 +38,169 @@ export function Contest() {
   );
 }
 
+const took = (seconds: number) => (seconds >= 60 ? `${(seconds / 60).toFixed(1)} min` : `${seconds.toFixed(1)} s`);
 /** What the calls so far took. */
 function sums(): string {
   const of = folded.value.usage;
-  const took = of.wall_s >= 60 ? `${(of.wall_s / 60).toFixed(1)} min` : `${of.wall_s.toFixed(1)} s`;
   return joined(
     count(of.calls, "call"), of.calls_from_cache > 0 && `${of.calls_from_cache} from the cache`,
     `${(of.prompt_tokens + of.completion_tokens).toLocaleString("en")} tokens`, of.cost !== null && `cost ${of.cost}`,
-    of.wall_s > 0 && took, of.critical_path_calls > 0 && `${of.critical_path_calls} calls after one another`,
+    of.wall_s > 0 && took(of.wall_s), of.critical_path_calls > 0 && `${of.critical_path_calls} calls after one another`,
   );
 }
 
+/** How the run was made: its id, what it took, its models and settings. */
 export function Sums() {
-  const { question: _, options: __, sources: ___, ...more } = record.value.input;
+  const { input, run_id: id, started, models, settings } = record.value;
+  const { question: _, options: __, sources: ___, ...more } = input;
   return (
-    <More name={sums()}>
+    <More name={`About this run: ${sums()}`}>
+      <p class="soft">
+        {joined(declared.value.method || declared.value.title, when(started))} · <span class="id">{id}</span> ·{" "}
+        <code>dialectree show {id}</code>
+      </p>
       {Object.keys(more).length > 0 && <Value value={more} />}
-      <Part name="Models"><Value value={record.value.models} /></Part>
-      <Part name="Settings"><Value value={record.value.settings} /></Part>
+      <Part name="Models"><Value value={models} /></Part>
+      <Part name="Settings"><Value value={settings} /></Part>
     </More>
+  );
+}
+
+/** The figure of the verdict, in words: before and after a person's changes. */
+function Sure({ of, root, value }: { of: Verdict | null; root?: Node; value?: number | null }) {
+  if (value == null) return null;
+  const probable = isWeighed(root) || isProbable(of);
+  const trial = root && hasMoved(root);
+  const words = probable
+    ? `${percent(value)} probability${value > 0.5 ? "" : " that it is true"}`
+    : `confidence ${figure(value)}`;
+  const made = of?.calibrated && !trial ? `as the ${of.confidence_source} said; ${calibrated(of)}` : of && origin(of);
+  const before = trial && recorded(root);
+  return (
+    <p class="sure">
+      <Bar value={value} /> <b>{words}</b> {made && <span class="soft">{made}</span>}
+      {trial && <span class="moved"> tried out; it was {probable ? percent(before as number) : figure(before as number)}</span>}
+    </p>
+  );
+}
+
+/** The strongest argument on each side, as weighed now. */
+function Strongest({ root }: { root: Node }) {
+  const below = root.children.flatMap((id) => nodes.value.get(id) ?? []).filter((one) => !isOut(one));
+  const best = (["support", "attack"] as const).flatMap((side) => {
+    const ranked = below.filter((one) => one.stance === side).sort((a, b) => (share(b) ?? 0) - (share(a) ?? 0));
+    return ranked.slice(0, 1);
+  });
+  return (
+    <ul class="plain strongest">
+      {best.map((one) => (
+        <li key={one.id}>
+          <Stance of={one.stance} /><Figure value={share(one)} stance={one.stance} />{" "}
+          <Jump to={one.id} class="link"><bdi>{short(one.text, 280)}</bdi></Jump>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The reasons in one or two sentences, and the sentence of a source that decides. */
+function Why({ of, root }: { of: Verdict; root?: Node }) {
+  const argued = isWeighed(root) && root!.children.some((id) => nodes.value.get(id)?.stance);
+  const told = of.rationale && of.rationale !== of.answer && !argued ? of.rationale : "";
+  const [first, rest] = opening(told, 2, 360);
+  const [[lead, ...others], { notes }] = [(of.grounds ?? []).map((one) => one.id), of];
+  return (
+    <>
+      {argued && <Strongest root={root!} />}
+      {first && <p class="prose" dir="auto">{first}</p>}
+      {rest && (first ? <More name="All the reasons"><p class="prose" dir="auto">{rest}</p></More>
+        : <p class="prose" dir="auto">{rest}</p>)}
+      {lead && <Cites of={[lead]} name="It rests on" />}
+      {others.length > 0 && <More name={count(others.length, "more sentence")}><Cites of={others} /></More>}
+      <Notes of={notes} />
+    </>
+  );
+}
+
+/** The answer, once and whole: a short one large, a long one with its first sentence large. */
+function Lead({ of, root }: { of: Verdict | null; root?: Node }) {
+  if (of?.answer == null) {
+    const over = !live.value && folded.value.status !== "running" && folded.value.status !== "partial";
+    return <p class="lead none">{over ? "There is no answer." : "There is no answer yet."}</p>;
+  }
+  const value = root && share(root);
+  const flips = root && isWeighed(root) && hasMoved(root) && value !== undefined && /^(True|False)$/.test(of.label ?? "");
+  const [first, rest] = opening(of.answer, 1, 170);
+  if (flips) return <Answer kind="lead" of={{ ...of, label: null, answer: value > 0.5 ? "True" : "False" }} />;
+  return (
+    <>
+      <Answer kind={first ? "lead" : "prose"} of={{ ...of, answer: first || of.answer }} />
+      {first && rest && <p class="prose" dir="auto">{rest}</p>}
+    </>
+  );
+}
+
+/** The calls that a debate takes, as its beginning estimated them. */
+function expected(): number | null {
+  const began = heard().find((one) => one.kind === "began");
+  const [least, most] = (began?.data.estimate ?? []) as number[];
+  return least === undefined ? null : Math.max(Math.round((least + most!) / 2), folded.value.usage.calls);
+}
+const since = (told?: Event) => (told?.t ? Math.max(0, (Date.now() - Date.parse(told.t)) / 1000) : 0);
+
+/** How far a live debate is: the call, the phase, the time that is left; at first, what is prepared. */
+function Progress() {
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const timer = live.value ? setInterval(() => tick((n) => n + 1), 1000) : undefined;
+    return () => clearInterval(timer);
+  }, [live.value]);
+  const { calls } = folded.value.usage;
+  const calling = [...folded.value.calling.values()];
+  const about = expected();
+  const phase = calling[0] && captionOf(String(calling[0].data.phase || calling[0].data.role));
+  if (!calls && !calling.length)
+    return <p role="status">Preparing: {record.value.input.sources ? "the sources are read and searched" : "the debate is set up"} …</p>;
+  const left = about && calls ? ((about - calls) * since(heard()[0])) / calls : 0;
+  const now = about && about > calls ? `call ${calls + 1} of about ${about}` : `call ${calls + 1}`;
+  return (
+    <div class="progress" role="status">
+      {about && <progress max={about} value={calls} aria-label="Calls so far" />}
+      <p>{joined(now, phase, left > 1 && `some ${took(Math.ceil(left)).replace(".0", "")} left`)}</p>
+      <ul class="plain">{calling.slice(0, 4).map((one) => (
+        <li key={one.n}>
+          <b>{captionOf(String(one.data.role))}</b> {WAITS[String(one.data.why)] ?? "writes"}
+          {nodes.value.size > 1 && <> at <Link id={one.node} most={60} /></>} <span class="soft">{Math.round(since(one))} s</span>
+        </li>
+      ))}</ul>
+      {calling.length > 4 && <p class="soft">and {calling.length - 4} more</p>}
+      {nodes.value.size > 0 && (
+        <button aria-pressed={following.value} onClick={() => ((following.value = !following.value), followNewest())}>
+          Follow the newest turn
+        </button>
+      )}
+    </div>
+  );
+}
+const WAITS: { [why: string]: string } = {
+  queued: "waits for its turn", starting: "waits for the model to start", rate_limit: "waits: the endpoint asks for a pause",
+  retry: "tries again",
+};
+
+const BY_PERSON = "interrupted";
+/** What was reached before a stop, and what going on would ask. */
+function Stopped({ notices }: { notices: string[] }) {
+  const about = expected();
+  const { calls, wall_s: seconds } = folded.value.usage;
+  const spoke = heard().findLast((one) => one.kind === "spoke");
+  const rest = about ? Math.max(1, about - calls) : 0;
+  const pace = calls && seconds ? `, some ${took((rest * seconds) / calls)}` : "";
+  return (
+    <p class="note">
+      {notices.includes(BY_PERSON) ? "You stopped it" : "It stopped"} after {about ? `${calls} of about ${about} calls` : count(calls, "call")}
+      {spoke && `; the last turn was in: ${captionOf(String(spoke.data.phase || spoke.data.role))}`}.
+      {rest > 0 && ` Going on takes about ${count(rest, "call")} more${pace}; nothing is paid twice.`}
+    </p>
   );
 }
 
@@ -62,61 +210,38 @@ export function Head() {
   const { method, title } = declared.value;
   const { verdict, status: told, notices } = folded.value;
   const status = told === "running" && finished.value && !live.value ? of.status : told; // a kill tells no end
-  const weighed = isWeighed(root);
-  const value = root && (weighed || touched.value) ? share(root) : verdict?.confidence;
-  const before = root && recorded(root);
+  const value = root && (isWeighed(root) || touched.value) ? share(root) : verdict?.confidence;
   const given = of.input.options;
-  const none = verdict ? "There is no answer." : "There is no verdict yet.";
   const options = Array.isArray(given) ? given.map(String) : [];
   const letters = options.map((_, n) => String.fromCharCode(65 + n));
+  const word = stops.value.length ? "waits for you" : status;
   return (
-    <header>
-      <div>
-        <p class="kicker">
-          {method || title} · {of.run_id} · <span class={status === "answered" ? "" : "warn"}>{status}</span>
-        </p>
-        <h1 dir="auto">{short(String(of.input.question ?? of.run_id), 400)}</h1>
-        {options.length > 0 && <ul class="options">{options.map((text, n) => (
-          <li key={n} class={letters[n] === verdict?.label ? "chosen" : ""} dir="auto">
-            <span class="letter">{letters[n]}</span> {text}
-          </li>
-        ))}</ul>}
-        {!letters.includes(verdict?.label ?? "") && <Answer of={verdict} none={none} />}
-        {of.demonstration && <p class="note">{DEMONSTRATION}</p>}
-        <Notes of={notices} />
-      </div>
-      {value != null && (
-        <div class="big" aria-live="polite">
-          <span class="share">{figure(value)}</span>
-          <span class="soft">{weighed ? "probability of the claim" : "confidence"}</span>
-          {!touched.value && verdict?.calibrated && (
-            <span class="soft">as the {verdict.confidence_source} said; {calibrated(verdict)}</span>
-          )}
-          {touched.value > 0 && before !== undefined && <span class="moved">was {figure(before)}</span>}
+    <header data-status={word}>
+      <p class="kicker">{method || title}{word !== "answered" && <> · <span class="warn">{word}</span></>}</p>
+      <h1 dir="auto">{short(String(of.input.question ?? of.run_id), 400)}</h1>
+      {options.length > 0 && <ul class="options">{options.map((text, n) => (
+        <li key={n} class={letters[n] === verdict?.label ? "chosen" : ""} dir="auto">
+          <span class="letter">{letters[n]}</span> {text}
+        </li>
+      ))}</ul>}
+      {live.value && of.status === "running" && !verdict ? !stops.value.length && <Progress /> : (
+        <div class="verdict" aria-live="polite">
+          <Lead of={verdict} root={root} />
+          <Sure of={verdict} root={root} value={value} />
+          {verdict && <Why of={verdict} root={root} />}
+        </div>
+      )}
+      {status === "partial" && !live.value && finished.value && <Stopped notices={notices} />}
+      {of.demonstration && <p class="note">{DEMONSTRATION}</p>}
+      <Notes of={notices.filter((one) => one !== BY_PERSON)} />
+      {root?.status === "answered" && (
+        <div class="next">
+          <Edit where={ROOT} name="Contest the answer" text={verdict?.label ?? verdict?.answer ?? ""}
+            may={isWeighed(root) ? ["add support", "add attack"] : ["verdict"]} />
+          <TakeHome />
         </div>
       )}
     </header>
-  );
-}
-
-/** Those who speak at this moment, and for how long. */
-function Speaking() {
-  const [, tick] = useState(0);
-  const calling = [...folded.value.calling.values()];
-  useEffect(() => {
-    const timer = live.value ? setInterval(() => tick((n) => n + 1), 1000) : undefined;
-    return () => clearInterval(timer);
-  }, [live.value]);
-  if (!calling.length) return null;
-  const seconds = (t: string) => Math.max(0, Math.round((Date.now() - Date.parse(t)) / 1000));
-  const since = (t: string) => (live.value && t ? ` for ${seconds(t)} s ` : " ");
-  return (
-    <p class="speaking" role="status">
-      {calling.slice(0, 4).map((one) => (
-        <span key={one.n}><b>{label(String(one.data.role))}</b> at <Link id={one.node} most={40} />{since(one.t)}</span>
-      ))}
-      {calling.length > 4 && <span class="soft">and {calling.length - 4} more</span>}
-    </p>
   );
 }
 
@@ -138,12 +263,13 @@ function Time() {
   };
   const { kind = "", node = ROOT } = heard()[at.value - 1] ?? {};
   const where = node !== ROOT && nodes.value.get(node);
-  const said = `${kind}${where ? ` at ${where.id} ${short(where.text, 60)}` : ""}`;
+  const said = `${label(kind)}${where ? `: ${short(where.text, 60)}` : ""}`;
   const place = `${at.value} of ${length.value}`;
   const moves = { min: "1", max: length.value, value: at.value, "aria-valuetext": `${place}: ${said}` };
   return (
     <div class="time">
       <button onClick={play} aria-label={playing ? "Pause" : "Play the events"}>{playing ? "❚❚" : "▶"}</button>
+      <span class="soft">Replay</span>
       <input type="range" {...moves} aria-label="Event" onInput={typed((text) => (at.value = Number(text)))} />
       <span class="soft moment">{place}<span> · {said}</span></span>
       {!finished.value && <button onClick={() => (at.value = length.value)}>To the end</button>}
@@ -171,6 +297,5 @@ export const Tools = () => (
     <Acts />
     <Trial />
     {live.value && <span class="soft">{sums()}</span>}
-    <Speaking />
   </section>
 );

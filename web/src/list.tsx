@@ -2,13 +2,14 @@
 
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
-import { debate, get, json, useReading } from "./data";
+import { debate, get, json, titles, useReading } from "./data";
 import { Ruling } from "./detail";
 import { restart } from "./model";
-import { Figure, Later, Reading, Search, Select, Some, Stance, To, Value } from "./parts";
+import { acts } from "./act";
+import { Figure, Go, Later, Reading, Search, Select, Some, Stance, To, Value } from "./parts";
 import { Points } from "./sources";
 import type { Head, Moved, RunRecord, Turn, Verdict } from "./record";
-import { calibrated, count, joined, label, phaseOf, short, speaking, turnName, when } from "./record";
+import { calibrated, count, isProbable, joined, label, percent, phaseOf, short, speaking, turnName, when } from "./record";
 
 /** What is asked of the list, and the runs to compare: they outlast a look into a run. */
 const asked = signal({ text: "", protocol: "", status: "", sort: "newest" });
@@ -21,23 +22,25 @@ function Item({ one, again }: { one: Head; again: boolean }) {
   const { run_id: id, evaluated, contests, verdict, cost } = one;
   const known = verdict?.confidence;
   const facts = joined(
-    one.method, one.waits ? "waits for a person" : one.status, count(one.calls, "call"),
-    cost != null && `cost ${Number(cost.toPrecision(3))}`, when(one.started), !again && id,
+    titles.value[one.method] || label(one.method), one.waits ? "waits for a person" : one.status !== "answered" && one.status, count(one.calls, "call"),
+    cost != null && `cost ${Number(cost.toPrecision(3))}`, !again && when(one.started),
   );
   const others = chosen.value.filter((other) => other !== id);
   const has = others.length < chosen.value.length;
   const choose = () => (chosen.value = has ? others : [...others, id].slice(-2));
   return (
-    <li class={again ? "again" : ""}>
+    <li class={again ? "again" : ""} title={id}>
       <input type="checkbox" aria-label={`Compare ${id}`} title="Compare" checked={has} onChange={choose} />
       <div>
-        <To id={id}>{again ? id : short(one.question, 160)}</To>
+        <To id={id}>{again ? `the same, ${when(one.started)}` : short(one.question, 160)}</To>
         <p class="answer" dir="auto">{short(verdict?.answer ?? "", 160)}</p>
         <p class={one.waits ? "warn" : ""}>
-          {known != null && <><Figure value={known} /> · </>}{joined(calibrated(verdict), facts)}
+          {known != null && (isProbable(verdict)
+            ? <>probability that the claim is true {percent(known)} · </> : <><Figure value={known} /> · </>)}
+          {joined(calibrated(verdict), facts)}
         </p>
         {evaluated && <p>{evaluated.row} · {evaluated.item} of {evaluated.evaluation}</p>}
-        {contests && <p>contests <To id={contests}>{contests}</To> · <To id={contests} other={id}>what moved</To></p>}
+        {contests && <p>contests <To id={contests}>another run</To> · <To id={contests} other={id}>what moved</To></p>}
       </div>
     </li>
   );
@@ -84,6 +87,7 @@ export function List() {
   const word = (choice: string) => choice || "all";
   const choices = { protocol: ["", ...(page?.protocols ?? [])], status: STATUSES, sort: SORTS };
   const [one, other] = [...chosen.value].sort();
+  const searched = Boolean(asked.value.text || asked.value.protocol || asked.value.status);
   const inside = location.pathname.includes("/evaluations/");
   return (
     <main class="list">
@@ -97,7 +101,13 @@ export function List() {
           </label>
         ))}
       </div>
-      {page && !heads.length && <p class="soft">There is no such run.</p>}
+      {page && !heads.length && (searched
+        ? <p class="soft">There is no such run.</p>
+        : <p>
+            There is no debate here yet. {acts.value ? <Go to="?new" kind="button">Begin one</Go>
+              : <>Begin one with <code>dialectree verify "Tea has more caffeine than coffee."</code></>}
+            {" "}or play a recorded one: <code>dialectree demo</code>
+          </p>)}
       <ul class="plain runs">
         {heads.map((each, n) => <Item key={each.run_id} one={each} again={heads[n - 1]?.question === each.question} />)}
       </ul>

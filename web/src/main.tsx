@@ -2,23 +2,23 @@
 
 import "./style.css";
 import { render } from "preact";
-import { useEffect } from "preact/hooks";
-import { acts, begun, hearOf, said } from "./act";
+import { useEffect, useRef } from "preact/hooks";
+import { acts, begun, hearOf, own, said } from "./act";
 import {
-  again, beside, debate, events, failed, held, json, key, locked, making, shown, useAddress, useKey, useReading,
+  again, beside, debate, events, failed, held, json, key, locked, making, shown, titles, useAddress, useKey, useReading,
 } from "./data";
 import { Detail } from "./detail";
 import { fold, Folding, orders } from "./fold";
 import { Head, Tools } from "./head";
 import { Compare, List } from "./list";
 import {
-  ask, at, foldBelow, follow, learn, length, live, nodes, pane, picked, printing, record, restart, ROOT, run, source,
-  take,
+  ask, at, foldBelow, follow, following, followNewest, learn, length, live, nodes, pane, picked, printing, record, restart, ROOT, run, source,
+  take, turn,
 } from "./model";
 import { entered, Failed, Go, Reading } from "./parts";
-import { type Call, type RunRecord, short, type Texts } from "./record";
+import { type Call, label, type RunRecord, short, type Texts } from "./record";
 import { SourcePane } from "./sources";
-import { Start } from "./start";
+import { type Offers, Start } from "./start";
 import { confidences, noChanges, strengths } from "./strengths";
 import { Tree } from "./tree";
 
@@ -29,16 +29,27 @@ function showTree(): void {
   pane.value = "tree";
 }
 
+/** Bring the tree and the node into view, if they are above or far below. */
+function showMain(): void {
+  const main = document.querySelector("main");
+  const top = main?.getBoundingClientRect().top ?? 0;
+  if (top < -1 || top > innerHeight * 0.55) main?.scrollIntoView();
+}
+
 function RunPage() {
   const many = nodes.value.size > 1;
   const { input, run_id: id } = record.value;
-  useEffect(() => document.querySelector(".pane.detail")?.scrollTo(0, 0), [picked.value]);
+  const opened = useRef(ROOT);
+  useEffect(() => {
+    if (opened.current !== picked.value && !turn.value && !following.value) showMain();
+    opened.current = picked.value;
+  }, [picked.value]);
   useEffect(() => {
     document.title = short(String(input.question ?? id), 80);
     return () => void (document.title = "Debates");
   }, [id]);
   return (
-    <div class={`run show-${many ? pane.value : "node"}${source.value && " sourced"}`}>
+    <div data-run={id} class={`run show-${many ? pane.value : "node"}${source.value && " sourced"}`}>
       <Head />
       <Tools />
       <main class={many ? "two" : "one"}>
@@ -62,11 +73,13 @@ async function watch(id: string, stop: AbortSignal): Promise<void> {
   said.value = [];
   picked.value = ROOT;
   live.value = true;
+  following.value = record.status === "running" && !location.hash;
   ask.value = async () => learn(await json<Call[]>(`${debate(id)}/calls`), await json<Texts>(`${debate(id)}/prompts`));
   let first = true;
   let there = !location.hash;
   for await (const told of events(id, length.value, stop)) {
     take(told);
+    if (told.some((one) => one.kind === "spoke")) followNewest();
     void hearOf(record, told).catch(wrong);
     if (first && nodes.value.size) {
       first = false;
@@ -74,7 +87,7 @@ async function watch(id: string, stop: AbortSignal): Promise<void> {
     }
     there ||= follow();
   }
-  live.value = false;
+  live.value = following.value = false;
   // The record's own words on a contest are written when it has ended.
   if (!stop.aborted) run.value = await json<RunRecord>(debate(id));
 }
@@ -96,7 +109,12 @@ const Key = () => (
 
 function Served() {
   useEffect(() => {
-    json<{ acts: boolean }>("protocols").then((all) => (acts.value = all.acts), wrong);
+    json<Offers>("protocols").then((all) => {
+      acts.value = all.acts;
+      own.value = Boolean(all.own);
+      const named = all.protocols.flatMap((one) => [one, ...(one.methods ?? [])]);
+      titles.value = Object.fromEntries(named.map(({ name, title }) => [name, title || label(name)]));
+    }, wrong);
   }, [key.value]);
   if (locked.value) return <Key />;
   return (
@@ -104,7 +122,7 @@ function Served() {
       {!making.value && <Failed />}
       <nav class="crumbs">
         {(shown.value || making.value) && <Go to="">‹ All runs</Go>}
-        {acts.value && !making.value && <Go to="?new">New debate</Go>}
+        {acts.value && !making.value && <Go to="?new" kind="button">New debate</Go>}
       </nav>
       {making.value ? <Start />
         : beside.value ? <Compare ids={[shown.value, beside.value]} />

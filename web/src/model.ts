@@ -4,7 +4,7 @@ import { batch, computed, signal } from "@preact/signals";
 import { type Folded, Folding, orders } from "./fold";
 import { type Changes, confidences, noChanges, strengths } from "./strengths";
 import type { Call, Event, Node, RunRecord, Source, Texts, Tree } from "./record";
-import { declaredOf, lookOf, segmentId, settingsOf, sourceId, texts, turnName } from "./record";
+import { declaredOf, label, lookOf, segmentId, settingsOf, sourceId, texts, turnName } from "./record";
 
 export type Run = Omit<RunRecord, "tree">;
 
@@ -77,6 +77,8 @@ export const sources = computed(() => {
   return [...all.values()];
 });
 export const look = computed(() => lookOf(record.value));
+/** Return the name of a field, a phase or a role for a reader. */
+export const captionOf = (name: string) => look.value.captions?.[name] ?? label(name);
 
 /** What a person tries out. */
 export const changes = signal(noChanges());
@@ -111,6 +113,8 @@ export const multiplied = computed(() => {
   const reckoned = confidences(nodes.value, ROOT, new Map());
   return [...reckoned].every(([id, own]) => Math.abs(own - (recorded(nodes.value.get(id)!) ?? own)) < 1e-6);
 });
+/** Whether a person's changes give the node another figure. */
+export const hasMoved = (node: Node) => touched.value > 0 && recorded(node) !== undefined && share(node) !== recorded(node);
 /** Return the figure of a node: its strength or its confidence, with a person's changes. */
 export function share(node: Node): number | undefined {
   const told = recorded(node);
@@ -212,6 +216,17 @@ export function goTo(wanted: string): boolean {
 
 /** Go where the address says; return whether that is there by now. */
 export const follow = () => goTo(new URLSearchParams(`at=${location.hash.slice(1)}`).get("at")!);
+
+/** Whether the newest turn of a live debate is brought into view. */
+export const following = signal(false);
+export function followNewest(): void {
+  if (!live.value || !following.value) return;
+  const newest = events.findLast((one) => one.kind === "spoke");
+  const node = newest && nodes.value.get(newest.node);
+  if (!node) return;
+  pick(node.id, "", false);
+  requestAnimationFrame(() => [...document.querySelectorAll(".detail .turn")].at(-1)?.scrollIntoView({ block: "nearest" }));
+}
 
 /** True while all nodes are laid out on paper, one below the other. */
 export const printing = signal(false);

@@ -3,10 +3,10 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { address, failed, open } from "./data";
-import { folded, goTo, nodes, printing } from "./model";
-import { figure, type Json, label, short, type Texts, type Verdict } from "./record";
+import { captionOf, folded, goTo, nodes, printing } from "./model";
+import { figure, type Json, short, type Texts, type Verdict } from "./record";
 
-type Figured = { value: number | null | undefined; stance?: string | null };
+type Figured = { value: number | null | undefined; stance?: string | null; was?: number };
 type Typed = { currentTarget: { value: string } };
 
 /** Use what is typed or chosen. */
@@ -22,7 +22,10 @@ export const Bar = ({ value, stance }: Figured) => (
   <span class={`bar ${stance ?? ""}`} aria-hidden="true"><i style={{ width: `${(value ?? 0) * 100}%` }} /></span>
 );
 export const Figure = (of: Figured) => (
-  <span class="figure"><Bar {...of} /> <span class="share">{figure(of.value)}</span></span>
+  <span class="figure">
+    <Bar {...of} /> <span class="share">{figure(of.value)}</span>
+    {of.was !== undefined && <span class="moved"> was {figure(of.was)}</span>}
+  </span>
 );
 
 export const More = ({ name, kind = "more", ...rest }: {
@@ -52,8 +55,8 @@ export const Search = ({ words, value, use }: { words: string; value: string; us
 export const Failed = () => failed.value && <p class="note bad" role="alert">{failed.value}</p>;
 export const Reading = ({ what }: { what: string }) => !failed.value && <p class="soft wait">Reading {what} …</p>;
 
-export const Go = ({ to, children }: { to: string; children: ComponentChildren }) => (
-  <a href={to || location.pathname} dir="auto" onClick={(event) => open(to, event)}>{children}</a>
+export const Go = ({ to, children, kind }: { to: string; children: ComponentChildren; kind?: string }) => (
+  <a href={to || location.pathname} class={kind} dir="auto" onClick={(event) => open(to, event)}>{children}</a>
 );
 /** A link to a run, to a node or a turn in it, or to two runs beside each other. */
 export const To = (run: { id: string; at?: string; other?: string; children: ComponentChildren }) => (
@@ -63,14 +66,17 @@ export const To = (run: { id: string; at?: string; other?: string; children: Com
 export const Part = ({ name, children }: { name: string; children: ComponentChildren }) => (
   <section><h3>{name}</h3>{children}</section>
 );
+const PLACE = /(?<=\bat )(0(?:\.\d+)+)\b/;
 export const Notes = ({ of, kind = "note" }: { of: string[]; kind?: string }) => (
-  <>{of.map((one) => <p key={one} class={kind} dir="auto">{one}</p>)}</>
+  <>{of.map((one) => <p key={one} class={kind} dir="auto">{one.split(PLACE).map((part, n) =>
+    n % 2 && nodes.value.has(part) ? <Link key={n} id={part} most={60} /> : part,
+  )}</p>)}</>
 );
 
-export function Answer({ of, none = "There is no answer." }: { of: Verdict | null; none?: string }) {
-  if (of?.answer == null) return <p class="soft">{none}</p>;
+export function Answer({ of, kind = "prose" }: { of: Verdict | null; kind?: string }) {
+  if (of?.answer == null) return <p class="soft">There is no answer.</p>;
   const letter = of.label && of.label !== of.answer && <span class="letter">{of.label}</span>;
-  return <p class="prose answer" dir="auto">{letter}{of.answer}</p>;
+  return <p class={`${kind} answer`} dir="auto">{letter}{of.answer}</p>;
 }
 
 type Each<T> = (one: T, n: number, all: T[]) => JSX.Element;
@@ -98,15 +104,21 @@ export const Jump = ({ to, ...rest }: { to: string; children: ComponentChildren;
   <a {...rest} href={`#${encodeURIComponent(to)}`} onClick={(event) => (event.preventDefault(), goTo(to))} />
 );
 
-/** A node by its id, with its words; the id alone where there is no such node. */
+/** A node by its words; its id where there is no such node. */
 export function Link({ id, most = 70 }: { id: string; most?: number }) {
   const node = nodes.value.get(id);
   if (!node) return <span class="id">{id}</span>;
-  return <Jump to={id} class="link"><span class="id">{id}</span> <bdi>{short(node.text, most)}</bdi></Jump>;
+  return <Jump to={id} class="link"><bdi>{short(node.text, most)}</bdi></Jump>;
 }
+
+/** Ids and addresses, for those who need them. */
+export const Menu = ({ of, children }: { of: string; children: ComponentChildren }) => (
+  <details class="menu"><summary aria-label={`Ids of ${of}`}>⋯</summary><div class="soft">{children}</div></details>
+);
 
 const IDS = /^\d+(\.\d+)*$/;
 
+export const isShort = (value: Json) => (value === null || typeof value !== "object") && String(value).length < 16;
 /** Any value of a reply, its fields by their captions. */
 export function Value({ value, captions = {} }: { value: Json; captions?: Texts }) {
   if (value === null || value === "") return <span class="soft">nothing</span>;
@@ -114,7 +126,7 @@ export function Value({ value, captions = {} }: { value: Json; captions?: Texts 
   if (typeof value === "number") return <span class="n">{String(value)}</span>;
   if (typeof value === "string") {
     const segment = folded.peek().segments.get(value);
-    if (segment) return <span><span class="id">{value}</span> <bdi>{short(segment.text, 70)}</bdi></span>;
+    if (segment) return <q title={value} dir="auto">{short(segment.text, 120)}</q>;
     return IDS.test(value) && nodes.value.has(value) ? <Link id={value} /> : <p class="prose" dir="auto">{value}</p>;
   }
   if (Array.isArray(value)) {
@@ -123,11 +135,14 @@ export function Value({ value, captions = {} }: { value: Json; captions?: Texts 
     if (brief) return <span>{value.join(", ")}</span>;
     return <ul class="items">{value.map((one, n) => <li key={n}><Value value={one} captions={captions} /></li>)}</ul>;
   }
-  const flat = Object.values(value).every((one) => typeof one !== "object" && String(one).length < 16);
+  const shown = Object.entries(value).filter(([name]) => captions[name] !== "");
+  const flat = shown.every(([, one]) => isShort(one));
   return (
     <dl class={flat ? "fields flat" : "fields"}>
-      {Object.entries(value).map(([name, one]) => (
-        <div key={name}><dt>{captions[name] ?? label(name)}</dt><dd><Value value={one} captions={captions} /></dd></div>
+      {shown.map(([name, one]) => (
+        <div key={name} class={isShort(one) ? "short" : ""}>
+          <dt>{name === "text" ? "" : captions[name] ?? captionOf(name)}</dt><dd><Value value={one} captions={captions} /></dd>
+        </div>
       ))}
     </dl>
   );

@@ -54,7 +54,7 @@ export interface Usage {
 export interface DeclaredPhase { role: string; phase?: string; captions?: Texts; editable?: string[]; }
 export interface Score { sign: string; meaning: string; above?: string; at_root?: [string, string]; beside?: string; }
 export interface Look {
-  facing?: string[]; together?: string[]; side?: string; tasks?: Texts; stops?: Texts;
+  captions?: Texts; facing?: string[]; together?: string[]; side?: string; tasks?: Texts; stops?: Texts;
   scores?: { [name: string]: Score }; signs?: string; weighing?: string[]; comparing?: string[];
 }
 export interface Order { phases?: string[]; closing?: string[]; }
@@ -75,8 +75,8 @@ export interface RunRecord {
 }
 /** What a list shows of a run. */
 export interface Head {
-  run_id: string; protocol: string; method: string; status: string; question: string; verdict: Verdict | null;
-  contests: string | null; evaluated: { evaluation: string; row: string; item: string } | null; waits: boolean;
+  run_id: string; protocol: string; method: string; status: string; question: string;
+  verdict: Verdict | null; contests: string | null; evaluated: { evaluation: string; row: string; item: string } | null; waits: boolean;
   started: string; calls: number; cost: number | null;
 }
 export interface Event { n: number; t: string; run_id: string; node: string; kind: string; data: Fields; }
@@ -89,6 +89,34 @@ export function figure(value: number | null | undefined): string {
     if (near === value || ![0, 0.5, 1].includes(near)) return value.toFixed(digits);
   }
   return `${value > 0.5 ? "<" : ">"}${Number(value.toFixed(1))}`;
+}
+
+/** Return a share in percent: `65 %`, with digits where it would wrongly read as 0, 50 or 100 %. */
+export function percent(value: number): string {
+  for (let digits = 0; digits < 4; digits++) {
+    const near = Number((100 * value).toFixed(digits));
+    if (Math.abs(near - 100 * value) < 1e-9 || ![0, 50, 100].includes(near)) return `${near.toFixed(digits)} %`;
+  }
+  return value > 0.5 ? "< 100 %" : "> 0 %";
+}
+
+const ORIGINS: Texts = {
+  judge: "as the judge rated it", judges: "the judges' ratings of all parts, multiplied", jury: "as the jury rated it",
+  agreement: "the share of equal votes", person: "set by a person", "P(claim)": "computed from the arguments",
+};
+/** Return what a confidence is made of, in words. */
+export const origin = ({ confidence_source: from }: Verdict) => from && (ORIGINS[from] ?? `by the ${label(from).toLowerCase()}`);
+/** Whether a verdict's figure is the probability of a claim. */
+export const isProbable = (of?: Verdict | null) => of?.probability != null || of?.confidence_source === "P(claim)";
+
+/** Return the first `most` sentences of a text, at most `room` characters, and the rest. */
+export function opening(text: string, most: number, room: number): [string, string] {
+  const found = text.match(/[^]*?[.!?。！？]["”’)]*(?=\s|$)/g) ?? [];
+  let first = "";
+  for (const sentence of found.slice(0, most)) if ((first + sentence).length <= room) first += sentence;
+    else break;
+  if (!first && text.length <= room) first = text;
+  return [first.trim(), text.slice(first.length).trim()];
 }
 
 /** Return the second figure of a verdict, as report/verdicts.py; empty without a calibration. */
@@ -116,8 +144,8 @@ export const declaredOf = (record: RunRecord, protocol = ""): Declared =>
 /** Return what the protocols of a run declare of its look; the run's own comes first. */
 export function lookOf(record: RunRecord): Look {
   const looks = [declaredOf(record), ...Object.values(record.declared)].map((one) => one.look ?? {}).reverse();
-  const all = (name: "scores" | "stops" | "tasks") => Object.assign({}, ...looks.map((one) => one[name]));
-  return { ...Object.assign({}, ...looks), scores: all("scores"), stops: all("stops"), tasks: all("tasks") };
+  const all = (name: "captions" | "scores" | "stops" | "tasks") => Object.assign({}, ...looks.map((one) => one[name]));
+  return { ...Object.assign({}, ...looks), captions: all("captions"), scores: all("scores"), stops: all("stops"), tasks: all("tasks") };
 }
 
 /** Return the settings of a protocol that takes part in a run. */

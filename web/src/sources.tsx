@@ -126,7 +126,7 @@ function Facts({ of: { id, name, title, left_out = [] } }: { of: Source }) {
   const [points, left] = [drawn.value.points.get(id)?.size ?? 0, all.filter((one) => !citersOf(one).size).length];
   const facts = isDropped(id) ? "dropped by a person" : joined(
     `${all.length ? count(all.length, "segment") : "nothing"} retrieved`,
-    all.length > 0 && `cited in ${count(points, "point")}`, left > 0 && `${left} left out`,
+    all.length > 0 && `cited in ${count(points, "point")}`, left > 0 && `${left} cited by nobody`,
   );
   const unread = left_out.map(({ reason, words, pages }) =>
     `${reason} (${joined(count(words, "word"), pages.length > 0 && `p. ${short(pages.join(", "), 40)}`)})`).join(", ");
@@ -165,7 +165,7 @@ export function SegmentView({ one, children }: { one: Segment; children?: Compon
         citing.has(id) || linked(id) ? <mark key={id} class={linked(id)} tabIndex={-1}>{words}</mark> : words,
       )}</p>}
       {!out && one.source && <p class="soft">
-        {citers.length ? "Cited by" : "Retrieved and left out"}{citers.map((to) => <> <Jump to={to}>{to}</Jump></>)}
+        {citers.length ? "Cited by" : "Cited by nobody"}{citers.map((to) => <> <Jump to={to}>{to}</Jump></>)}
       </p>}
       <Contesting id={one.id} text={one.text} />
     </li>

@@ -3,9 +3,8 @@
 import { computed } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { changes, fold, hits, isOut, nodes, pick, picked, ROOT, type Row, rows, share, shut } from "./model";
-import { Bar, Stance } from "./parts";
-import { figure } from "./record";
+import { changes, fold, hasMoved, hits, isOut, nodes, pick, picked, recorded, ROOT, type Row, rows, share, shut } from "./model";
+import { Figure, Stance } from "./parts";
 
 const HEIGHT = 54;
 const STRIP = 56;
@@ -76,24 +75,34 @@ function Overview() {
     if (there) pick(there.id);
   };
   const name = `Overview of the tree: ${all.size} nodes on ${levels} levels`;
-  return <canvas ref={canvas} class="strip" role="img" aria-label={name} onClick={choose} />;
+  const sides = [...all.values()].some((one) => one.stance);
+  return (
+    <div class="strip">
+      <canvas ref={canvas} role="img" aria-label={name} onClick={choose} />
+      <p class="soft">
+        {sides ? <><i class="swatch" /> for <i class="swatch attack" /> against: the darker, the stronger</>
+          : "Each block is a part: the darker, the surer"}
+      </p>
+    </div>
+  );
 }
 
 function RowView({ node, level, below, top, chosen }: Row & { top: number; chosen: boolean }) {
   const value = share(node);
-  const folded = shut.value.has(node.id);
+  const [folded, moved] = [shut.value.has(node.id), hasMoved(node)];
   return (
     <div
-      id={`row-${node.id}`} class={`row ${hits.value?.has(node.id) ? "hit" : ""} ${isOut(node) ? "void" : ""}`}
+      id={`row-${node.id}`} title={node.id}
+      class={`row ${hits.value?.has(node.id) ? "hit" : ""} ${isOut(node) ? "void" : ""} ${moved ? "tried" : ""}`}
       role="treeitem" aria-level={level + 1} aria-expanded={below ? !folded : undefined} aria-selected={chosen}
       style={`top: ${top}px; padding-left: ${8 + Math.min(level, 12) * 14}px`}
     >
       <span class="twist" aria-hidden="true">{below ? (folded ? "▸" : "▾") : ""}</span>
-      <span class="words"><span class="id">{node.id}</span> <Stance of={node.stance} /><bdi>{node.text}</bdi></span>
+      <span class="words"><Stance of={node.stance} /><bdi>{node.text}</bdi></span>
       <span class="mark">
         {value === undefined
-          ? <span class="soft">{{ answered: "", missing: "none", open: "open" }[node.status]}</span>
-          : <><Bar value={value} stance={node.stance} /><span class="share">{figure(value)}</span></>}
+          ? <span class="soft">{{ answered: "", missing: "no answer", open: "open" }[node.status]}</span>
+          : <Figure value={value} stance={node.stance} was={moved ? recorded(node) : undefined} />}
       </span>
     </div>
   );

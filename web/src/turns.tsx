@@ -2,8 +2,8 @@
 
 import { useState } from "preact/hooks";
 import { Edit, trying } from "./act";
-import { ask, calls, look, printing, prompts, record, turn as linked } from "./model";
-import { Later, More, Part, Value } from "./parts";
+import { ask, calls, captionOf, look, nodes, printing, prompts, record, turn as linked } from "./model";
+import { isShort, Later, Link, Menu, More, Part, Value } from "./parts";
 import { marksOf, Points } from "./sources";
 import { type Call, joined, label, type Node, phaseOf, short, speaking, type Turn, turnName } from "./record";
 
@@ -42,23 +42,41 @@ function Calls({ turn }: { turn: Turn }) {
   );
 }
 
+const PLACES = /0(?:\.\d+)+/g;
+/** Who speaks; a speaker that is named by the places it is about, such as `0.0:0.1`, by their words. */
+function Speaker({ node, turn }: { node: Node; turn: Turn }) {
+  const about = (turn.speaker.match(PLACES) ?? []).filter((id) => nodes.value.has(id));
+  if (!about.length) return <>{speaking(node, turn)}</>;
+  const more = turn.speaker.replace(PLACES, "").replace(/[:_]+/g, " ").trim();
+  return (
+    <>
+      {captionOf(turn.role)} <span class="soft">
+        on {about.map((id, n) => <>{n > 0 && " against "}<Link key={id} id={id} most={44} /></>)}{more && `, ${more}`}
+      </span>
+    </>
+  );
+}
+
 function TurnView({ node, turn, side }: { node: Node; turn: Turn; side: number }) {
   const name = turnName(node, turn);
-  const { captions = {}, editable: [lead] = [] } = phaseOf(record.value, turn) ?? {};
+  const { captions: ofPhase = {}, editable: [lead] = [] } = phaseOf(record.value, turn) ?? {};
+  const captions = { ...ofPhase, ...look.value.captions };
   const defends = [turn.label, turn.side && (look.value.tasks?.[turn.side] ?? turn.side)].filter(Boolean).join(": ");
   const said = marksOf(turn).length ? [] : Object.entries(turn.fields);
-  const fields = said.filter(([, value]) => value !== null && value !== "");
+  const fields = said.filter(([name, value]) => value !== null && value !== "" && captions[name] !== "");
   const show = (one: HTMLElement | null) => linked.value === name && one?.scrollIntoView({ block: "nearest" });
   return (
     <article class={`turn side-${side % 2}${linked.value === name ? " linked" : ""}`} ref={(one) => void show(one)}>
       <p class="who">
-        {speaking(node, turn)}{" "}
-        <a class="soft" href={`#${encodeURIComponent(name)}`} aria-label={`Link to the turn ${name}`}>{name}</a>
+        <Speaker node={node} turn={turn} />
+        {!printing.value && <Menu of={`the turn ${name}`}>
+          <a href={`#${encodeURIComponent(name)}`}>Link to this turn</a> <span class="id">{name}</span>
+        </Menu>}
         {defends && defends !== turn.speaker && <span class="soft defends" dir="auto">{short(defends, 120)}</span>}
       </p>
       {fields.map(([field, value]) => (
-        <div class="field" key={field}>
-          {(fields.length > 1 || typeof value !== "string") && <p class="name">{captions[field] ?? label(field)}</p>}
+        <div class={isShort(value) ? "field short" : "field"} key={field}>
+          {(fields.length > 1 || typeof value !== "string") && <p class="name">{captions[field] ?? captionOf(field)}</p>}
           <Value value={value} captions={captions} />
         </div>
       ))}
@@ -116,7 +134,7 @@ export function Transcript({ node }: { node: Node }) {
       {grouped(all.slice(0, most), (one) => `${one.take} ${one.protocol} ${phase(one)}`).map((group, n) => {
         const first = group[0]!;
         const rounds = [...new Set(group.map((one) => one.round))];
-        const name = <>{label(phase(first)) || "Debate"}{passes && <span class="soft"> pass {first.take}</span>}</>;
+        const name = <>{phase(first).split(" and ").map(captionOf).join(" and ") || "Debate"}{passes && <span class="soft"> pass {first.take}</span>}</>;
         return (
           <More key={`${n} ${first.take} ${first.phase}`} kind="phase" open name={name}>
             {rounds.map((round) => <Round key={round} node={node} group={group} round={round} />)}
