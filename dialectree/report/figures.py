@@ -29,6 +29,16 @@ def format_change(before: float | None, after: float | None, missing: str = "–
     return texts
 
 
+def format_percent(value: float) -> str:
+    """Return a share as ``65 %``, with more digits if it would wrongly read as 0, 50 or 100."""
+    percent = 100 * value
+    for digits in range(5):
+        if round(percent, digits) not in (0, 50, 100) or abs(percent - round(percent)) < 1e-9:
+            return f"{percent:.{digits}f} %"
+    near = round(percent)
+    return f"{'more' if percent > near else 'less'} than {near} %"
+
+
 def format_money(cost: float) -> str:
     """Return a cost: ``12.35``, ``0.0123``, ``0.00``."""
     return f"{cost:,.2f}" if cost >= 1 or not cost else f"{cost:.3g}"

@@ -91,16 +91,24 @@ class EvidenceUse:
         return [*lines, *self._list_quotations(1, turn.rests_on)]
 
     def list_argument_points(self, node: Node) -> list[ReplyLine]:
+        """Return the points of the argument ``node`` with their sentences and marks, as lines."""
+        points = self.find_argument_points(node)
+        return [*self._evidence(point.model_copy(update={"item": 0}) for point in points)]
+
+    def find_argument_points(self, node: Node) -> list[Point]:
         """Return the points of the argument ``node``, from the reply at its parent that proposed it."""
         parent = self._nodes.get(node.parent or "")
         return [
-            *self._evidence(
-                point.model_copy(update={"item": 0})
-                for turn in (parent.transcript if parent is not None else [])
-                for point in turn.evidence
-                if point.item and node.text in _items(turn, point.item)
-            )
+            point
+            for turn in (parent.transcript if parent is not None else [])
+            for point in turn.evidence
+            if point.item and node.text in _items(turn, point.item)
         ]
+
+    def find_mark(self, point: Point) -> str:
+        """Return a checker's mark on a point in words; empty if no checker marked the point."""
+        mark = self._marks.get(point.id)
+        return "" if mark is None else _mark(mark)
 
     def _evidence(self, points: Iterable[Point]) -> Iterator[ReplyLine]:
         for number, point in enumerate(points, 1):
