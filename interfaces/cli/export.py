@@ -1,14 +1,15 @@
-"""``dialectree export``: export runs for other programs."""
+"""``dialectree export``: export runs for other programs, or as a memo for a person."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from dialectree.interfaces.cli import flags
+from dialectree.interfaces.cli.runs import Run
 
 if TYPE_CHECKING:
     from dialectree.records.folder import RunFolder
@@ -18,7 +19,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=N
 
 @app.callback()
 def export() -> None:
-    """Export runs for other programs."""
+    """Export runs for other programs, or as a memo for a person."""
 
 
 @app.command()
@@ -49,8 +50,51 @@ def preferences(
     if output is None:
         streams.print_file("".join(lines).removesuffix("\n"))
     else:
-        output.write_text("".join(lines), encoding="utf-8")
+        _write(output, "".join(lines).encode())
     streams.notice("1 pair" if len(lines) == 1 else f"{len(lines)} pairs")
+
+
+@app.command()
+def memo(
+    run: Run,
+    format: Annotated[
+        Literal["md", "docx", "html"] | None,
+        typer.Option(help="The format; by default that of the file's name, or else md."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "--out", help="The file; without it, standard output, or a new docx here."),
+    ] = None,
+    runs: flags.Runs = Path("runs"),
+) -> None:
+    """Write one or two pages on a run for a person who was not there.
+
+    The memo has question, answer, reason, the strongest arguments on both sides, the cited sentences,
+    what the confidence means, and how the answer was made.
+    """
+    from dialectree.interfaces.cli import streams
+    from dialectree.report.memo_files import write_memo
+    from dialectree.service.debates import Debates
+
+    suffix = output.suffix.lower() if output is not None else ""
+    chosen = format or ("docx" if suffix == ".docx" else "html" if suffix in (".html", ".htm") else "md")
+    file = write_memo(Debates(runs).find(run).record(), chosen)
+    if output is None and chosen != "docx":
+        streams.print_file(file.content.decode().removesuffix("\n"))
+        return
+    path = output or Path(file.name)
+    _write(path, file.content)
+    streams.notice(f"the memo is {path}")
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file; raise InputError if that is impossible."""
+    from dialectree.errors import InputError
+
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
 
 
 def _collect_scored_runs(path: Path, rewards: dict[str, float]) -> list[RunFolder]:

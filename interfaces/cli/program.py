@@ -89,7 +89,11 @@ COMMANDS: Mapping[str, LazyCommand] = {
         "List the protocols that are installed, and those that cannot be used.",
         LOOK,
     ),
-    "export": LazyCommand("dialectree.interfaces.cli.export:app", "Export runs for other programs.", LOOK),
+    "export": LazyCommand(
+        "dialectree.interfaces.cli.export:app",
+        "Export runs for other programs, or as a memo for a person.",
+        LOOK,
+    ),
     "eval": LazyCommand(
         "dialectree.interfaces.cli.evaluation_commands:app",
         "Run methods over a data set: dialectree eval DATASET (eval DATASET --help).",

@@ -75,6 +75,7 @@ MISSING = [
     (["compare", "a.txt", "b.txt", "--topic", "Fire"], COMPARING),
     (["view"], "dialectree view needs starlette, uvicorn (not installed): pip install "),
     (["mcp"], "dialectree mcp needs mcp (not installed): pip install 'dialectree[mcp]'"),
+    (["export", "memo", "RUN", "--format", "docx"], "pip install 'dialectree[memo]'"),
     (["eval", "mine.csv"], "matplotlib, pandas, pooch, scipy, statsmodels (not installed): pip install "),
     (["eval", "report", "evaluations/mine"], "pip install 'dialectree[eval]'"),
     (["answer", "Is fire hot?"], EMBEDDED),
