@@ -30,6 +30,7 @@ from dialectree.interfaces.server.keys import owner_of
 from dialectree.protocols.sources import runs_home
 from dialectree.records import RunSummary
 from dialectree.records.folder import RunFolder
+from dialectree.report.memo_files import MemoFile, MemoFormat, write_memo
 
 
 class _Page(BaseModel):
@@ -120,6 +121,23 @@ def _make_run_endpoint(work: Callable[[RunFolder], str | bytes]) -> Callable[[Re
         return Response(content, media_type=kind, headers={**SAFE, **page})
 
     return answer
+
+
+class _Memo(BaseModel):
+    format: MemoFormat = "md"
+
+
+async def download_memo(request: Request) -> Response:
+    """Answer with the memo of a run, as a file to keep."""
+    format = _query(_Memo, request).format
+
+    def write() -> MemoFile:
+        return write_memo(debates_of(request).find(request.path_params["run_id"]).record(), format)
+
+    file = await asyncio.to_thread(write)
+    page = _PAGE if format == "html" else {}
+    name = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"}
+    return Response(file.content, media_type=file.media_type, headers={**SAFE, **page, **name})
 
 
 async def list_runs(request: Request) -> Response:
@@ -220,6 +238,7 @@ routes = [
         "/debates/{run_id}/report.md",
         _make_run_endpoint(lambda run: report.markdown(run.record(), run.calls())),
     ),
+    Route("/debates/{run_id}/memo", download_memo),
     Route("/debates/{run_id}/events", follow),
     Route("/debates/{run_id}/calls", _make_run_endpoint(lambda run: to_json(run.calls()))),
     Route("/debates/{run_id}/prompts", _make_run_endpoint(lambda run: to_json(run.texts()))),

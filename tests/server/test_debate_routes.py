@@ -13,7 +13,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from dialectree.interfaces.server import acting, following
+from dialectree.interfaces.server import acting, debates, following
 from dialectree.interfaces.server.debates import exception_handlers, routes
 from dialectree.records import Call, Usage
 from dialectree.records.folder import RunFolder
@@ -143,6 +143,41 @@ def test_calls_and_the_contested_record_are_served(client: TestClient, tmp_path:
     assert client.get("/debates/new/contested").status_code == 404
     new.write_record(record("tsd"), "contested.json")
     assert client.get("/debates/new/contested").json() == record("tsd").model_dump(mode="json")
+
+
+@pytest.mark.parametrize(
+    ("format", "kind", "begins"),
+    [
+        ("md", "text/markdown", b"# Every order"),
+        ("html", "text/html", b"<!doctype html>"),
+        ("docx", "application/vnd.openxmlformats", b"PK"),
+    ],
+)
+def test_a_memo_comes_as_a_file_to_keep(client: TestClient, format: str, kind: str, begins: bytes) -> None:
+    answer = client.get(f"/debates/good/memo?format={format}")
+    assert answer.status_code == 200 and answer.content.startswith(begins)
+    assert answer.headers["content-type"].startswith(kind)
+    assert answer.headers["content-disposition"].startswith("attachment;")
+    assert f"memo-good.{format}" in answer.headers["content-disposition"]
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    if format == "html":
+        assert "sandbox" in answer.headers["content-security-policy"]
+    assert client.get(f"/debates/nosuch/memo?format={format}").status_code == 404
+
+
+def test_a_memo_of_another_format_is_refused(client: TestClient) -> None:
+    assert client.get("/debates/good/memo?format=pdf").status_code == 422
+    assert client.get("/debates/good/memo").content.startswith(b"# Every order")
+
+
+def test_a_memo_of_another_clients_run_is_not_there(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hers = record("rsd").model_copy(update={"run_id": "hers", "owner": "ann"})
+    RunFolder.create(tmp_path, "hers").write_whole(hers, [], [])
+    assert client.get("/debates/hers/memo").status_code == 200
+    monkeypatch.setattr(debates, "owner_of", lambda identity: "bob")
+    assert client.get("/debates/hers/memo").status_code == 404
 
 
 def grounded(folder: Path, *documents: Document, **more: Any) -> str:
