@@ -1,4 +1,4 @@
-"""Serve the evaluations of folders over HTTP: a list of evaluations, and the report of each."""
+"""Serve the evaluations of folders over HTTP: a list of evaluations, and the pages of each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
@@ -19,6 +19,8 @@ from dialectree.evals.results_file import Folder
 from dialectree.text import line
 
 _FILE = "evaluation.json"
+PAGES = {"report": PAGE, "audit": "audit.html", "route": "route.html"}
+"""The pages of an evaluation, by the command that writes each: ``dialectree eval report``."""
 _SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 _REPORT = {
     # The report's own policy names its script. The sandbox bars that script from the runs' routes.
@@ -42,11 +44,13 @@ def place(folders: Mapping[str, Path], name: str) -> Path:
     return folders[name]
 
 
-def routes(evaluations: Callable[[], Mapping[str, Path]], report_of: Callable[[str], str]) -> list[Route]:
-    """Return the routes of the list of evaluations, and of a redirect to each report.
+def routes(
+    evaluations: Callable[[], Mapping[str, Path]], address_of: Callable[[str, str], str]
+) -> list[Route]:
+    """Return the routes of the list of evaluations, and of a redirect to each of their pages.
 
-    ``evaluations`` is called at each request. ``report_of`` returns the address of an evaluation's
-    report by the evaluation's name.
+    ``evaluations`` is called at each request. ``address_of`` returns the address of a page by the
+    name of the evaluation and the page's file.
     """
 
     async def list_evaluations(request: Request) -> Response:
@@ -57,30 +61,36 @@ def routes(evaluations: Callable[[], Mapping[str, Path]], report_of: Callable[[s
         entries = (_make_list_entry(name, Folder(folder)) for name, folder in evaluations().items())
         return sorted(entries, key=lambda entry: str(entry["started"]), reverse=True)
 
-    async def to_report(request: Request) -> Response:
-        """Redirect to the report of an evaluation."""
-        name = str(request.path_params["name"])
+    async def to_page(request: Request) -> Response:
+        """Redirect to a page of an evaluation."""
+        name, file = str(request.path_params["name"]), request.url.path.rpartition("/")[2]
         await asyncio.to_thread(lambda: place(evaluations(), name))
         headers = {**_SAFE, "Referrer-Policy": "no-referrer"}
-        return RedirectResponse(report_of(name), headers=headers)
+        return RedirectResponse(address_of(name, file), headers=headers)
 
-    return [Route("/evaluations", list_evaluations), Route("/evaluations/{name}/report.html", to_report)]
+    return [
+        Route("/evaluations", list_evaluations),
+        *(Route(f"/evaluations/{{name}}/{file}", to_page) for file in PAGES.values()),
+    ]
 
 
 def report_routes(folder: Callable[[Scope], Path]) -> list[Route]:
-    """Return the routes of the report, tables and plots of the evaluation in a folder."""
+    """Return the routes of the pages, tables and plots of the evaluation in a folder."""
 
-    async def report(request: Request) -> Response:
-        """Answer with the report."""
+    def page_route(name: str, file: str) -> Route:
+        async def answer(request: Request) -> Response:
+            """Answer with the page."""
 
-        def page() -> bytes:
-            file = folder(request.scope) / PAGE
-            if not file.is_file():
-                raise RunNotFound("there is no report yet: dialectree eval report writes it")
-            return file.read_bytes()
+            def page() -> bytes:
+                path = folder(request.scope) / file
+                if not path.is_file():
+                    raise RunNotFound(f"there is no {name} yet: dialectree eval {name} writes it")
+                return path.read_bytes()
 
-        content = await asyncio.to_thread(page)
-        return Response(content, media_type="text/html", headers={**_SAFE, **_REPORT})
+            content = await asyncio.to_thread(page)
+            return Response(content, media_type="text/html", headers={**_SAFE, **_REPORT})
+
+        return Route(f"/{file}", answer)
 
     async def send_report_file(request: Request) -> Response:
         """Answer with a table or a plot of the report."""
@@ -96,7 +106,7 @@ def report_routes(folder: Callable[[Scope], Path]) -> list[Route]:
 
     return [
         Route("/report/{file}", send_report_file),
-        Route("/report.html", report),
+        *(page_route(name, file) for name, file in PAGES.items()),
         Route("/runs/{run_id}/{file}", _to_run),
     ]
 
@@ -112,7 +122,7 @@ def _make_list_entry(name: str, folder: Folder) -> dict[str, Any]:
         return _summary(name, folder)
     except (DialectreeError, OSError, ValueError, LookupError) as error:
         why = line(str(error) or type(error).__name__, 300)
-        return {"name": name, "title": name, "started": "", "damaged": why, "rows": []}
+        return {"name": name, "title": name, "started": "", "damaged": why, "rows": [], "pages": []}
 
 
 def _summary(name: str, folder: Folder) -> dict[str, Any]:
@@ -131,22 +141,34 @@ def _summary(name: str, folder: Folder) -> dict[str, Any]:
         "demonstration": evaluation.demonstration,
         "rows": [*_rows(evaluation, results)],
         "report": (folder.path / PAGE).is_file(),
+        "pages": [
+            {"name": page, "href": f"evaluations/{quote(name, safe='')}/{file}"}
+            for page, file in PAGES.items()
+            if (folder.path / file).is_file()
+        ],
     }
 
 
 def _rows(
     evaluation: EvaluationFile, results: Mapping[str, Mapping[str, Result]]
 ) -> Iterable[dict[str, Any]]:
-    """Yield each row: its method, its number of results and of judged answers, and its accuracy."""
+    """Yield each row: its method, its number of results and of judged answers, and its accuracy.
+
+    ``right`` of ``asked`` counts a withheld answer as not right; failed questions are not counted.
+    Both are None if nothing says what is right.
+    """
     for row in evaluation.rows:
         done = [*results[row.name].values()]
         key = measure(done)
         ends = [outcome(result, key) for result in done]
         right, judged = ends.count("right"), ends.count("right") + ends.count("wrong")
+        asked = judged + ends.count("unanswered")
         yield {
             "name": row.name,
             "method": row.method,
             "done": len(done),
             "judged": judged,
             "accuracy": right / judged if judged else None,
+            "right": right if asked else None,
+            "asked": asked or None,
         }

@@ -74,7 +74,7 @@ def view(
         return served.place(folders_by_key, key)
 
     mount = Mount("/evaluations/{name}", local.folder(of_evaluation))
-    listed = served.routes(evaluations, lambda name: local.build_report_address(token, name))
+    listed = served.routes(evaluations, lambda name, file: local.build_report_address(token, name, file))
     reports = local.folder(lambda scope: find_report(scope) / "runs", served.report_routes(find_report))
     app = local.app(local.folder(runs, [*listed, mount], acts=acts), token, reports)
     address = f"http://{local.HOST}:{listening.getsockname()[1]}/{token}/page/"

@@ -70,9 +70,9 @@ def derive_key(token: str, name: str) -> str:
     return hmac.new(token.encode(), name.encode(), sha256).hexdigest()
 
 
-def build_report_address(token: str, name: str) -> str:
-    """Return the path of the report of the evaluation ``name``."""
-    return f"/{REPORTS}/{derive_key(token, name)}/report.html"
+def build_report_address(token: str, name: str, file: str) -> str:
+    """Return the path of a page of the evaluation ``name``: report.html, audit.html ..."""
+    return f"/{REPORTS}/{derive_key(token, name)}/{file}"
 
 
 def app(served: ASGIApp, token: str, reports: ASGIApp | None = None) -> Starlette:

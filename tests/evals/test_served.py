@@ -13,6 +13,7 @@ from starlette.types import Scope
 from dialectree.errors import RunNotFound
 from dialectree.evals import served
 from dialectree.evals.reporting.study import study
+from dialectree.evals.results import Result, measure, outcome
 from tests.evals import sample
 
 
@@ -26,7 +27,7 @@ def client(tmp_path: Path) -> TestClient:
     (folder / "report" / "risk.svg").write_text("<svg/>")
     (tmp_path / "notes").mkdir()
     every = served.routes(
-        lambda: served.find_evaluations([tmp_path]), lambda name: f"/apart/{name}/report.html"
+        lambda: served.find_evaluations([tmp_path]), lambda name, file: f"/apart/{name}/{file}"
     )
 
     def place(scope: Scope) -> Path:
@@ -43,6 +44,46 @@ def test_evaluations_are_listed_with_the_figures_of_their_reports(client: TestCl
         rows = study([tmp_path / one["name"]]).rows.values()
         assert [row["accuracy"] for row in one["rows"]] == pytest.approx([row.accuracy.share for row in rows])
         assert [row["method"] for row in one["rows"]] == [row.row.method for row in rows]
+        shares = [row["right"] / row["asked"] for row in one["rows"]]
+        assert shares == pytest.approx([row.right_of_asked.share for row in rows])
+
+
+def test_a_withheld_answer_is_asked_and_not_right(client: TestClient, tmp_path: Path) -> None:
+    file = tmp_path / "first" / "results.jsonl"
+    results = [Result.model_validate_json(line) for line in file.read_text().splitlines()]
+    (listed,) = (one for one in client.get("/evaluations").json() if one["name"] == "first")
+    before = {row["name"]: row for row in listed["rows"]}
+
+    def withhold(result: Result) -> Result:
+        scores = [score.model_copy(update={"score": 0.0, "value": "unanswered"}) for score in result.scores]
+        return result.model_copy(update={"scores": scores})
+
+    right = next(one for one in results if outcome(one, measure([one])) == "right")
+    lines = [(withhold(one) if one is right else one).model_dump_json() for one in results]
+    file.write_text("".join(f"{line}\n" for line in lines))
+    (listed,) = (one for one in client.get("/evaluations").json() if one["name"] == "first")
+    was, row = before[right.row], next(row for row in listed["rows"] if row["name"] == right.row)
+    assert (row["right"], row["asked"]) == (was["right"] - 1, was["asked"])
+    assert row["judged"] == was["judged"] - 1
+    file.write_text("")
+    (listed,) = (one for one in client.get("/evaluations").json() if one["name"] == "first")
+    assert {(row["right"], row["asked"]) for row in listed["rows"]} == {(None, None)}
+
+
+def test_an_audit_and_a_route_are_listed_and_opened_like_a_report(client: TestClient, tmp_path: Path) -> None:
+    first, second = (tmp_path / name for name in ("first", "second"))
+    for file in ("audit.html", "route.html"):
+        (first / file).write_text(f"<p>{file}</p>")
+    listed = {one["name"]: one["pages"] for one in client.get("/evaluations").json()}
+    assert listed["second"] == [{"name": "report", "href": "evaluations/second/report.html"}]
+    assert [page["name"] for page in listed["first"]] == ["audit", "route"]
+    for page in listed["first"]:
+        opened = client.get(f"/{page['href']}")
+        assert opened.text == f"<p>{page['name']}.html</p>"
+        assert "sandbox allow-scripts" in opened.headers["content-security-policy"]
+    assert not (second / "audit.html").exists()
+    with pytest.raises(RunNotFound, match="no audit yet: dialectree eval audit writes it"):
+        client.get("/evaluations/second/audit.html")
 
 
 def test_a_report_is_opened_under_a_policy_that_keeps_it_from_the_runs(client: TestClient) -> None:
