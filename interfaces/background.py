@@ -30,7 +30,7 @@ class BackgroundRun(ActiveRun):
     def __init__(self, started: RunHandle, remarks: Sequence[str] = ()) -> None:
         super().__init__(started, remarks)
         self.progress = Progress(started.record.run_id, started.expected)
-        self.task: asyncio.Task[RunRecord] | None = None
+        self.task: asyncio.Task[RunRecord]
         self.asked: Payload | None = None
         """The open question to a person."""
         self._answer: asyncio.Future[str] | None = None
@@ -69,7 +69,6 @@ class BackgroundRun(ActiveRun):
 
         Raises the error if the run failed unexpectedly.
         """
-        assert self.task is not None
         until, before = clock.seconds() + seconds, -1
         while not self.task.done() and (remaining := until - clock.seconds()) > 0:
             if tell is not None and self.progress.calls > before:
@@ -83,9 +82,13 @@ class BackgroundRun(ActiveRun):
 
     async def cancel(self) -> None:
         """Break the run off, and wait until its record is written."""
-        assert self.task is not None
         self.task.cancel()
         await asyncio.wait([self.task])
+
+    @property
+    def ending(self) -> bool:
+        """Return whether the run is being broken off, or has ended but is not all written."""
+        return bool(self.task.cancelling()) or self.record.status != "running"
 
     def count_expected(self) -> int | None:
         """Return the estimated maximum of calls, or None if the run has made more."""
@@ -137,9 +140,14 @@ class BackgroundDebates(Debates):
         return self._go_on(BackgroundRun(await asyncio.to_thread(planned.begin)))
 
     async def resume(self, run: str, settings: Mapping[str, Any]) -> BackgroundRun:
-        """Resume a run in the background; a run that is under way is returned unchanged."""
+        """Resume a run in the background; a run that is under way is returned unchanged.
+
+        A run that is being broken off has to end first.
+        """
         if underway := await asyncio.to_thread(self.underway, run):
-            return underway
+            if not underway.ending:
+                return underway
+            await asyncio.wait([underway.task])
         return self._go_on(BackgroundRun(await asyncio.to_thread(self.take_up, run, settings)))
 
     async def cancel(self, run: str) -> RunRecord:

@@ -73,9 +73,7 @@ def debate(record: RunRecord, background_run: BackgroundRun | None = None, *, bu
 
     ``background_run`` is given if this server conducts the run; ``busy`` if another process does.
     """
-    running = busy or (
-        background_run is not None and background_run.task is not None and not background_run.task.done()
-    )
+    running = busy or (background_run is not None and not background_run.task.done())
     done = not running and record.status not in UNFINISHED
     verdict, tree = record.verdict if not running else None, record.tree
     notes = [*(verdict.notes if verdict else []), *[DEMONSTRATION] * record.demonstration]

@@ -179,8 +179,7 @@ class DebateServer:
         try:
             await run.follow(until - clock.seconds(), tell)
         except asyncio.CancelledError:
-            if run.task is not None:
-                run.task.cancel()
+            run.task.cancel()
             raise
         state = debate(run.record, run)
         if run.fault is not None:

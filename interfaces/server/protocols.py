@@ -16,9 +16,10 @@ from dialectree.interfaces.presets import list_presets
 from dialectree.interfaces.server.form_words import SettingWords
 from dialectree.interfaces.server.ways_in import find_way_in, list_examples
 from dialectree.protocols.protocol import Protocol, load_protocols, unusable
-from dialectree.protocols.settings import build_settings
+from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.records.declared import declarations
 from dialectree.running.recorded_settings import dump_settings
+from dialectree.system.addresses import redact_passwords
 from dialectree.system.packages import pip_line
 
 ACTS = "dialectree.acts"
@@ -48,7 +49,16 @@ def _make_protocol_list(acts: str) -> bytes:
     broken = {**unusable(), **lacking}
     usable = [protocol for protocol in protocols if not {protocol.graph, protocol.name}.intersection(broken)]
     described = [*map(_make_protocol_entry, usable)]
-    return to_json({"acts": acts != NONE, "own": acts == OWN, "protocols": described, "broken": broken})
+    model = build_settings(ProtocolSettings).model
+    return to_json(
+        {
+            "acts": acts != NONE,
+            "own": acts == OWN,
+            "model": redact_passwords(model) if isinstance(model, str) else "",
+            "protocols": described,
+            "broken": broken,
+        }
+    )
 
 
 def _make_protocol_entry(protocol: Protocol) -> dict[str, Any]:

@@ -30,10 +30,10 @@ def serving(app: Starlette) -> Iterator[str]:
 
 
 @contextmanager
-def viewed(runs: Path) -> Iterator[str]:
+def viewed(runs: Path, *, acts: bool = False) -> Iterator[str]:
     """Serve ``runs`` as ``dialectree view`` does; yield the address of the page."""
     token = local.new_token()
-    with serving(local.app(local.folder(lambda scope: runs), token)) as address:
+    with serving(local.app(local.folder(lambda scope: runs, acts=acts), token)) as address:
         yield f"{address}/{token}/page/"
 
 

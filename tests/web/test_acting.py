@@ -141,7 +141,6 @@ def test_a_debate_argues_from_files_and_goes_on_without_one_of_them(opened: Open
     source = page.get_by_role("region", name="The source")
     name = source.get_by_role("heading").inner_text()
     source.locator("mark.linked").wait_for()
-    source.get_by_text("Contest this").first.click()
     source.get_by_role("button", name="Take it out").first.click()
     page.locator(".trial [role=status]", has_text=re.compile("call")).wait_for()
     page.get_by_role("button", name="Contest", exact=True).click()
@@ -149,13 +148,12 @@ def test_a_debate_argues_from_files_and_goes_on_without_one_of_them(opened: Open
     second = ended(page)
     dropped = page.locator("li", has=page.get_by_text("dropped by a person", exact=True))
     dropped.get_by_role("link", name=name).click()
-    source.get_by_text("Contest this").first.click()
     source.get_by_role("button", name="Bring it back").click()
     page.get_by_role("button", name="Contest", exact=True).click()
     page.locator(f".contest [title={second!r}]").wait_for()
     ended(page)
     assert page.get_by_text("dropped by a person", exact=True).count() == 0
-    assert page.locator(".verdict .cites a").first.inner_text() == name
+    assert page.locator(".verdict .cites a").first.inner_text().startswith(name)
 
 
 def test_a_person_judges_on_the_page_and_again_where_the_debate_is_contested(opened: Open) -> None:

@@ -161,7 +161,9 @@ const NAMES: Texts = {
 };
 const WORDLESS = ["drop", "restore"];
 /** What may be changed at a place; `add support` and `add attack` add an argument below it. */
-export function Edit({ where, text, may, name }: { where: string; text?: string; may: string[]; name?: string }) {
+export function Edit({ where, text, may, name, open }: {
+  where: string; text?: string; may: string[]; name?: string; open?: boolean;
+}) {
   const [now, setNow] = useState(text ?? "");
   const others = said.value.filter((one) => one.where.replace(/^(support|attack):/, "") !== where);
   const changed = others.length < said.value.length;
@@ -172,7 +174,7 @@ export function Edit({ where, text, may, name }: { where: string; text?: string;
     said.value = [...others, one];
   };
   return (
-    <More kind="more edit" name={changed ? "Changed" : (name ?? "Contest this")}>
+    <More kind="more edit" open={open} name={changed ? "Changed" : (name ?? "Contest this")}>
       {text !== undefined &&
         <textarea aria-label={`New text for ${where}`} rows={3} dir="auto" value={now} onInput={typed(setNow)} />}
       {may.map((way) => (
@@ -215,11 +217,14 @@ export function Request({ stop }: { stop: Stop }) {
 
 /** Stop a run or go on with it, and where a person is asked. */
 export function Acts() {
-  if (!acts.value) return null;
   const run = record.value;
   const dead = left.value === run.run_id;
   const over = dead || (!live.value && folded.value.status === "partial");
-  const stop = async () => void ((await halt(run)) || (left.value = run.run_id));
+  const [stopping, setStopping] = useState(false);
+  const stop = async () => {
+    setStopping(true);
+    await halt(run).then((any) => any || (left.value = run.run_id)).finally(() => setStopping(false));
+  };
   const goOn = async () => {
     left.value = "";
     // Aegra takes no run without an input, unless it names a checkpoint.
@@ -227,12 +232,14 @@ export function Acts() {
     begun.value = { ...run, events: heard() };
     again.value++;
   };
-  return (
+  return acts.value && (
     <>
       {stops.value.map(({ id, node }) => (
         <p key={id} class="note asked" role="status">It waits for your answer about <Link id={node} most={60} /></p>
       ))}
-      {live.value && !dead && !stops.value.length && <button onClick={() => trying(stop)}>Stop</button>}
+      {live.value && !dead && !stops.value.length && (
+        <button disabled={stopping} onClick={() => trying(stop)}>{stopping ? "Stopping …" : "Stop"}</button>
+      )}
       {over && <button onClick={() => trying(goOn)}>Go on with it</button>}
     </>
   );

@@ -203,7 +203,7 @@ export function Detail({ node = nodes.value.get(picked.value) ?? nodes.value.get
       )}
       <Weighing node={node} />
       <OwnPoints node={node} />
-      <Notes of={node.notes.filter((one) => !verdict?.notes.includes(one))} />
+      <Notes of={node.notes.filter((one) => !verdict?.notes.includes(one) && !(stops.value.length && one.startsWith("a person is asked")))} />
       <Notes of={node.failures.map((one) => `${captionOf(one.role)} ${one.speaker}: ${one.fault}`)} kind="note bad" />
       <Listed name={top ? `${label(unit)}s` : `${label(unit)}s below`} of={below} each={(one) => (
         <li key={one.id} class={`part ${isOut(one) ? "void" : ""}`}>

@@ -9,7 +9,7 @@ import {
 import { Answer, Bar, Figure, Jump, Link, Listed, More, Notes, Part, Search, Select, Stance, To, typed, Value } from "./parts";
 import { Cites } from "./sources";
 import {
-  calibrated, count, type Event, figure, isProbable, joined, label, type Node, opening, origin, percent, short, type Verdict, when,
+  calibrated, count, type Event, figure, isProbable, joined, label, type Node, opening, origin, percent, short, speaking, type Turn, type Verdict, when,
 } from "./record";
 import { TakeHome } from "./take";
 
@@ -148,6 +148,11 @@ function expected(): number | null {
 }
 const since = (told?: Event) => (told?.t ? Math.max(0, (Date.now() - Date.parse(told.t)) / 1000) : 0);
 
+function who({ node: id, data }: Event): string {
+  const node = nodes.value.get(id);
+  return node ? speaking(node, { speaker: data.role, take: 1, ...data } as unknown as Turn) : captionOf(String(data.role));
+}
+
 /** How far a live debate is: the call, the phase, the time that is left; at first, what is prepared. */
 function Progress() {
   const [, tick] = useState(0);
@@ -169,7 +174,7 @@ function Progress() {
       <p>{joined(now, phase, left > 1 && `some ${took(Math.ceil(left)).replace(".0", "")} left`)}</p>
       <ul class="plain">{calling.slice(0, 4).map((one) => (
         <li key={one.n}>
-          <b>{captionOf(String(one.data.role))}</b> {WAITS[String(one.data.why)] ?? "writes"}
+          <b>{who(one)}</b> {WAITS[String(one.data.why)] ?? "writes"}
           {nodes.value.size > 1 && <> at <Link id={one.node} most={60} /></>} <span class="soft">{Math.round(since(one))} s</span>
         </li>
       ))}</ul>

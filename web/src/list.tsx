@@ -50,21 +50,26 @@ interface Evaluation {
   name: string; title: string; data: string; questions: number; started: string; report: boolean;
   /** Why it cannot be read. */
   damaged?: string;
-  rows: { name: string; method: string; judged: number; accuracy: number | null }[];
+  rows: { name: string; method: string; judged: number; accuracy: number | null; right?: number | null; asked?: number }[];
+  /** The pages that were written: report, audit, route. */
+  pages?: { name: string; href: string }[];
 }
 
-function EvaluationItem({ name, title, data, questions, started, report, damaged, rows }: Evaluation) {
+function EvaluationItem({ name, title, data, questions, started, damaged, rows, pages = [] }: Evaluation) {
   const place = `../evaluations/${encodeURIComponent(name)}`;
   if (damaged) return <li>{name}<p class="soft">It cannot be read: {damaged}</p></li>;
   return (
     <li>
-      {report ? <a href={`${place}/report.html`}>{title || name}</a> : title || name}
+      {pages[0] ? <a href={`../${pages[0].href}`}>{title || name}</a> : title || name}
       <p class="soft">
-        {count(questions, "question")} of {data} · {when(started)} · <a href={`${place}/page/`}>its runs</a>
+        {count(questions, "question")} of {data} · {when(started)}
+        {pages.map((page) => <> · <a key={page.name} href={`../${page.href}`}>{page.name}</a></>)}
+        {" · "}<a href={`${place}/page/`}>its runs</a>
       </p>
       {rows.map((row) => (
         <p key={row.name}>
-          <Figure value={row.accuracy} /> {row.name} <span class="soft">{row.method} · {row.judged} judged</span>
+          <Figure value={row.asked ? (row.right ?? 0) / row.asked : row.accuracy} /> {row.name}{" "}
+          <span class="soft">{joined(row.method, row.asked ? `${row.right ?? 0} of ${row.asked} right` : `${row.judged} judged`)}</span>
         </p>
       ))}
     </li>

@@ -162,7 +162,7 @@ export function phaseOf(record: RunRecord, turn: Turn): DeclaredPhase | undefine
 }
 
 /** Return a speaker, by the label that they defend where labels tell the speakers of a pass apart. */
-function speakerOf({ transcript }: Node, { take, speaker }: Turn): string {
+export function speakerOf({ transcript }: Node, { take, speaker }: Turn): string {
   const labels = new Map<string, string>();
   for (const one of transcript)
     if (one.take === take && one.label && !labels.has(one.speaker)) labels.set(one.speaker, one.label);

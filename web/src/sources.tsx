@@ -5,11 +5,11 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Edit, quoted } from "./act";
 import { beside, debate, json } from "./data";
-import { ask, folded, nodes, openSource, printing, record, source, sources } from "./model";
+import { ask, captionOf, folded, nodes, openSource, printing, record, source, sources } from "./model";
 import { Jump, Later, Listed, More, Notes, Part, Reading, Some } from "./parts";
 import {
   count, type Fields, joined, label, type Node, piecesOf, type Point, type Retrieval, type Segment, segmentId, short,
-  type Source, sourceId, type Texts, texts, type Turn, turnName,
+  type Source, sourceId, speaking, type Texts, texts, type Turn, turnName,
 } from "./record";
 
 /** What the checker says of a point. */
@@ -44,6 +44,12 @@ const drawn = computed(() => {
   return { segments, citing, points, marks, seen: total > 0 && `${seen} of ${count(total, "sentence")} shown` };
 });
 
+/** Who speaks in a turn, by the turn's name. */
+function citerOf(name: string): string {
+  const node = nodes.value.get(name.split("/")[0]!);
+  const turn = node?.transcript.find((one) => turnName(node, one) === name);
+  return node && turn ? `${speaking(node, turn)}${turn.phase && `, ${captionOf(turn.phase).toLowerCase()}`}` : name;
+}
 const citersOf = (one: Segment) => new Set(piecesOf(one).flatMap(({ id }) => [...(drawn.value.citing.get(id) ?? [])]));
 
 /** Whether a person took out a source, or a segment alone or with its source. */
@@ -54,8 +60,26 @@ const isDropped = (id: string) =>
 function Contesting({ id, text }: { id: string; text?: string }) {
   const now = isDropped(id) ? [] : text === undefined ? ["drop"] : ["replace", "drop"];
   const may = record.value.contest?.overrides?.some((one) => one.id === id) ? [...now, "restore"] : now;
-  return may.length > 0 && <Edit key={id} where={id} text={now.length ? text : undefined} may={may} />;
+  return may.length > 0 && <Edit key={id} where={id} text={now.length ? text : undefined} may={may} open={text === undefined} />;
 }
+
+/** What would move without a source: the turns that cite it, and the verdict. */
+function Moves({ id }: { id: string }) {
+  const { citing } = drawn.value;
+  const turns = new Set([...citing].flatMap(([sentence, names]) => (sourceId(sentence) === id ? [...names] : [])));
+  const decides = folded.value.verdict?.grounds?.some((one) => sourceId(one.id) === id);
+  if (isDropped(id)) return null;
+  return (
+    <p class="soft">
+      {turns.size ? `Without it, ${count(turns.size, "turn")} that cited it, and what followed, would be asked again.` : "Nobody cites it."}
+      {decides && " The verdict rests on it."}
+    </p>
+  );
+}
+
+/** Where a sentence stands: on a page, or in a passage of a text without pages. */
+const placeOf = (segment?: Segment) =>
+  segment && (segment.page != null ? `, p. ${segment.page}` : `, passage ${segment.id.split(":")[1]}`);
 
 /** Sentences, each by where it stands and with its words; the source opens at it. */
 export function Cites({ of, name }: { of: string[]; name?: string }) {
@@ -63,7 +87,7 @@ export function Cites({ of, name }: { of: string[]; name?: string }) {
   const each = (id: string) => {
     const segment = segments.get(segmentId(id));
     const of = segment?.source ?? sources.value.find((one) => one.id === sourceId(id))?.name ?? id;
-    const place = <bdi>{of}{segment?.page != null && `, p. ${segment.page}`}</bdi>;
+    const place = <bdi>{of}{placeOf(segment)}</bdi>;
     const words = segment && piecesOf(segment).find((one) => one.id === id)?.words;
     return (
       <li key={id}>
@@ -157,7 +181,7 @@ export function SegmentView({ one, children }: { one: Segment; children?: Compon
   return (
     <li class={`segment ${linked(one.id)} ${out ? "void" : ""}`} tabIndex={-1}>
       <p class="soft">
-        {one.source ? <Jump to={one.id} class="id">{one.id}</Jump> : <span class="id">{one.id}</span>}{" "}
+        {one.source ? <Jump to={one.id}>passage {one.id.split(":")[1]}</Jump> : <span class="id">{one.id}</span>}{" "}
         {joined(one.page !== null && `page ${one.page}`, one.heading, out && "dropped by a person")}
         {one.contested && !out && <span class="moved"> written by a person</span>}
       </p>
@@ -165,7 +189,8 @@ export function SegmentView({ one, children }: { one: Segment; children?: Compon
         citing.has(id) || linked(id) ? <mark key={id} class={linked(id)} tabIndex={-1}>{words}</mark> : words,
       )}</p>}
       {!out && one.source && <p class="soft">
-        {citers.length ? "Cited by" : "Cited by nobody"}{citers.map((to) => <> <Jump to={to}>{to}</Jump></>)}
+        {citers.length ? "Cited by" : "Cited by nobody"}
+        {citers.map((to, n) => <>{n ? ", " : " "}<Jump to={to}>{citerOf(to)}</Jump></>)}
       </p>}
       <Contesting id={one.id} text={one.text} />
     </li>
@@ -221,6 +246,7 @@ export function SourcePane() {
       <Facts of={one} />
       {place < 0 && at !== one.id && <p class="note">{at} has not been retrieved.</p>}
       <Contesting id={one.id} />
+      <Moves id={one.id} />
       <Whole key={one.id} of={one} />
       <Some key={at} of={all} least={Math.max(25, place + 5)} each={(one) => <SegmentView key={one.id} one={one} />} />
     </div>

@@ -17,7 +17,7 @@ interface Offer extends Declared {
   presets: { [name: string]: Fields }; preset_words: { [name: string]: string[] };
   forms: { given: Schema; settings: Schema };
 }
-export interface Offers { acts: boolean; own?: boolean; protocols: Offer[]; }
+export interface Offers { acts: boolean; own?: boolean; model?: string; protocols: Offer[]; }
 
 /** What a person may bring, before any protocol's name. */
 const WAYS: Texts = {
@@ -61,7 +61,7 @@ function Field({ name, given, required, filled: value, wrong }: FieldProps) {
     if (long) return <textarea {...shared} rows={type === "array" ? 3 : 2} dir="auto" defaultValue={text} />;
     return <input type="text" {...shared} placeholder={usual} dir="auto" />;
   };
-  const about = description.replace(/ A program may give.*$/, "").replace(/; - reads it from standard input/, "");
+  const about = description.replace(/ A program may give.*$/, "").replace(/; (- reads it from standard input|may be repeated)/, "");
   return (
     <div class={wrong ? "field wrong" : "field"}>
       <label for={shared.id}>{given.title ?? label(name.split(".").at(-1)!)}</label>
@@ -119,13 +119,14 @@ async function filled(schema: Schema, from: FormData, of = ""): Promise<Fields> 
 const Choice = ({ name, value, at, use, children }: {
   name: string; value: string; at: string; use: (value: string) => void; children: ComponentChildren;
 }) => (
-  <label class={value === at ? "choice chosen" : "choice"}>
-    <input type="radio" name={name} value={value} checked={value === at} onChange={() => use(value)} /> {children}
+  <label class={value === at ? "choice picked" : "choice"}>
+    <input type="radio" name={name} value={value} checked={value === at} onChange={() => use(value)} /><span>{children}</span>
   </label>
 );
 
 export function Start() {
   const [offers, setOffers] = useState<Offer[]>([]);
+  const [model, setModel] = useState("");
   const [kind, setKind] = useState("claim");
   const [name, setName] = useState("");
   const [preset, setPreset] = useState("usual");
@@ -135,9 +136,11 @@ export function Start() {
   const [busy, setBusy] = useState(false);
   const [earlier, setEarlier] = useState<RunRecord>();
   const form = useRef<HTMLFormElement>(null);
-  const asked = useRef(0);
+  const [asked, timer] = [useRef(0), useRef(0)];
   useReading(async (signal) => {
-    setOffers((await json<Offers>("protocols", { signal })).protocols);
+    const told = await json<Offers>("protocols", { signal });
+    setOffers(told.protocols);
+    setModel(told.model ?? "");
     if (from.value) setEarlier(await json<RunRecord>(debate(from.value), { signal }));
   }, [from.value]);
   const ways = Object.keys(WAYS).filter((way) => offers.some((one) => one.kind === way && (!earlier || "sources" in (one.forms.given.properties ?? {}))));
@@ -154,7 +157,11 @@ export function Start() {
     return { body, settings };
   };
   /** Show what the debate will take, as far as it is filled in; an example stands for what is missing. */
-  const reckon = async () => {
+  const reckon = () => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => void estimate(), 400); // it takes the server some work
+  };
+  const estimate = async () => {
     const turn = ++asked.current;
     try {
       const { body } = await prepare(false);
@@ -165,7 +172,7 @@ export function Start() {
       if (turn === asked.current) setTold([(error as Error).message]);
     }
   };
-  useEffect(() => void (offer && reckon()), [offer?.name, preset, example, earlier]);
+  useEffect(() => (offer && reckon(), () => clearTimeout(timer.current)), [offer?.name, preset, example, earlier]);
   if (!offer) return <><Failed /><Reading what="what can be debated" /></>;
   const { given, settings } = offer.forms;
   const fields = Object.entries(given.properties ?? {}).filter(([one]) => !(earlier && one === "sources"));
@@ -177,6 +184,7 @@ export function Start() {
   const groups = [...new Set(folded.map(([, one]) => one.group ?? "More"))];
   const start = async () => {
     if (busy || !form.current!.reportValidity()) return;
+    clearTimeout(timer.current);
     setBusy(true);
     failed.value = "";
     try {
@@ -199,18 +207,19 @@ export function Start() {
     <main class="list">
       <h1>{earlier ? "Another question about the same documents" : "A new debate"}</h1>
       {earlier && <p class="soft">Documents: {((earlier.input.sources ?? []) as Fields[]).map((one) => String(one.name)).join(", ")}</p>}
-      <form ref={form} class="start" key={offer.name + JSON.stringify(example)} onChange={() => void reckon()}
+      <form ref={form} class="start" key={offer.name + JSON.stringify(example)} onChange={reckon}
         onSubmit={(event) => (event.preventDefault(), void start())}>
         <fieldset class="ways">
           <legend class="unseen">What do you bring?</legend>
           {ways.map((one) => <Choice key={one} name="way" value={one} at={way!} use={choose}>{WAYS[one]}</Choice>)}
         </fieldset>
-        <Form of={top} required={given.required} example={example} wrong={wrong} />
+        <Form of={top.slice(0, 1)} required={given.required} example={example} wrong={wrong} />
         {!earlier && offer.examples.length > 0 && (
           <p class="examples"><span class="soft">Examples:</span>
             {offer.examples.map((one) => <button type="button" key={titleOf(one)} onClick={() => setExample(one)}>{titleOf(one)}</button>)}
           </p>
         )}
+        <Form of={top.slice(1)} required={given.required} example={example} wrong={wrong} />
         {persons.map(([one, field]) => (
           <p key={one}><label class="person">
             <input type="checkbox" name={one} value={field.choices?.me ? "me" : "true"} /> {field.choices?.me ?? field.title}
@@ -222,7 +231,7 @@ export function Start() {
             {label(one)} <span class="soft">{joined(...(offer.preset_words[one] ?? []))}</span>
           </Choice>)}
         </fieldset>
-        <Form of={all.filter(([one]) => one === "model")} wrong={wrong} />
+        <Form of={all.filter(([one]) => one === "model").map(([one, field]) => [one, { ...field, default: model || null }])} wrong={wrong} />
         <More kind="phase" name="Settings">
           {fitting.length > 1 && (
             <div class="field">

@@ -5,7 +5,7 @@ import { Edit, trying } from "./act";
 import { ask, calls, captionOf, look, nodes, printing, prompts, record, turn as linked } from "./model";
 import { isShort, Later, Link, Menu, More, Part, Value } from "./parts";
 import { marksOf, Points } from "./sources";
-import { type Call, joined, label, type Node, phaseOf, short, speaking, type Turn, turnName } from "./record";
+import { type Call, joined, label, type Node, phaseOf, short, speakerOf, speaking, type Turn, turnName } from "./record";
 
 const NO_TEXT = "The text of this message is not in this file.";
 function CallView({ call }: { call: Call }) {
@@ -98,7 +98,8 @@ function grouped<T>(items: T[], alike: (one: T) => string): T[][] {
 
 function Round({ node, group, round }: { node: Node; group: Turn[]; round: number }) {
   const [turns, sides] = [group.filter((one) => one.round === round), facing(group)];
-  const side = ({ side, speaker }: Turn) => (side === "support" ? 0 : side === "attack" ? 1 : sides.indexOf(speaker));
+  const named = [...new Set(group.filter((one) => sides.includes(one.speaker)).map((one) => speakerOf(node, one)))].sort();
+  const side = (one: Turn) => ({ support: 0, attack: 1 })[one.side as "support"] ?? named.indexOf(speakerOf(node, one));
   return (
     <>
       {round > 0 && turns.length < group.length && <h4 class="round">Round {round}</h4>}
