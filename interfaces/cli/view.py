@@ -50,6 +50,7 @@ def view(
 
     from dialectree.evals import served
     from dialectree.interfaces.background import BackgroundDebates
+    from dialectree.evals.evaluation_list import find_evaluation, find_evaluations
     from dialectree.interfaces.server import local
 
     acts = not read_only and not (folder / "evaluation.json").is_file()
@@ -57,21 +58,21 @@ def view(
         raise InputError(f"{folder}: there is no such folder")
 
     def evaluations() -> Mapping[str, Path]:
-        return served.find_evaluations([folder, *[_EVALUATIONS] * (folder == _RUNS)])
+        return find_evaluations([folder, *[_EVALUATIONS] * (folder == _RUNS)])
 
     def runs(scope: Scope) -> Path:
         inner = folder / "runs"
         return inner if inner.is_dir() and (folder / "evaluation.json").is_file() else folder
 
     def of_evaluation(scope: Scope) -> Path:
-        return served.place(evaluations(), scope["path_params"]["name"]) / "runs"
+        return find_evaluation(evaluations(), scope["path_params"]["name"]) / "runs"
 
     token, listening = local.new_token(), local.listen(port)
 
     def find_report(scope: Scope) -> Path:
         key, folders = str(scope["path_params"]["key"]), evaluations()
         folders_by_key = {local.derive_key(token, name): place for name, place in folders.items()}
-        return served.place(folders_by_key, key)
+        return find_evaluation(folders_by_key, key)
 
     mount = Mount("/evaluations/{name}", local.folder(of_evaluation))
     listed = served.routes(evaluations, lambda name, file: local.build_report_address(token, name, file))

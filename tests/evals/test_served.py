@@ -12,6 +12,7 @@ from starlette.types import Scope
 
 from dialectree.errors import RunNotFound
 from dialectree.evals import served
+from dialectree.evals.evaluation_list import find_evaluation, find_evaluations
 from dialectree.evals.reporting.study import study
 from dialectree.evals.results import Result, measure, outcome
 from tests.evals import sample
@@ -26,12 +27,10 @@ def client(tmp_path: Path) -> TestClient:
     (folder / "report").mkdir()
     (folder / "report" / "risk.svg").write_text("<svg/>")
     (tmp_path / "notes").mkdir()
-    every = served.routes(
-        lambda: served.find_evaluations([tmp_path]), lambda name, file: f"/apart/{name}/{file}"
-    )
+    every = served.routes(lambda: find_evaluations([tmp_path]), lambda name, file: f"/apart/{name}/{file}")
 
     def place(scope: Scope) -> Path:
-        return served.place(served.find_evaluations([tmp_path]), scope["path_params"]["name"])
+        return find_evaluation(find_evaluations([tmp_path]), scope["path_params"]["name"])
 
     apart = Mount("/apart/{name}", Router(served.report_routes(place)))
     return TestClient(Starlette(routes=[*every, apart]))
@@ -131,4 +130,4 @@ def test_one_evaluation_that_is_damaged_does_not_close_the_list(
 
 def test_a_folder_that_is_an_evaluation_is_found_by_its_name(tmp_path: Path) -> None:
     folder = sample.evaluation(tmp_path / "only", n=2)
-    assert served.find_evaluations([folder, tmp_path]) == {"only": folder}
+    assert find_evaluations([folder, tmp_path]) == {"only": folder}

@@ -13,6 +13,7 @@ import uvicorn
 
 from dialectree.contests.verdict_diff import compare_runs
 from dialectree.evals import served
+from dialectree.evals.evaluation_list import find_evaluations
 from dialectree.interfaces.server import local
 from dialectree.records import Contest, Event, RunRecord
 from dialectree.records.folder import RunFolder
@@ -65,7 +66,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     runs = tmp_path_factory.mktemp("viewed")
     fill(runs)
     token, listening = local.new_token(), local.listen(0)
-    evaluations = served.routes(lambda: served.find_evaluations([runs]), lambda name, file: file)
+    evaluations = served.routes(lambda: find_evaluations([runs]), lambda name, file: file)
     app = local.app(local.folder(lambda scope: runs, evaluations), token)
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
     thread = threading.Thread(target=asyncio.run, args=(server.serve(sockets=[listening]),))
