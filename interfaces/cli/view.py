@@ -33,36 +33,48 @@ def view(
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Let the page start, stop and contest nothing.")
     ] = False,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the runs and evaluations into this folder, as a site for any web server.",
+            metavar="DIRECTORY",
+        ),
+    ] = None,
 ) -> None:
     """Start, follow, contest and compare debates in the browser; look into evaluations.
 
     Serves only this machine, under an address with a random token. Nothing is asked of a model before
-    you press a button, which has the price beside it.
+    you press a button, which has the price beside it. With --bundle it serves nothing: it writes a copy
+    to read, without keys, clients and names of folders.
     """
     from dialectree.errors import InputError
     from dialectree.interfaces.cli import streams
     from dialectree.system import loop
     from dialectree.system.packages import require
 
-    require("dialectree view", "dialectree[view]")
+    acts = not read_only and not (folder / "evaluation.json").is_file()
+    if bundle is None:
+        require("dialectree view", "dialectree[view]")
+    if not folder.is_dir() and (bundle is not None or folder != _RUNS or not acts):
+        raise InputError(f"{folder}: there is no such folder")
+    if bundle is not None:
+        from dialectree.interfaces.cli.bundle import write_bundle
+
+        write_bundle(bundle, _find_runs(folder), _find_evaluations(folder))
+        return
     from starlette.routing import Mount
     from starlette.types import Scope
 
     from dialectree.evals import served
+    from dialectree.evals.evaluation_list import find_evaluation
     from dialectree.interfaces.background import BackgroundDebates
-    from dialectree.evals.evaluation_list import find_evaluation, find_evaluations
     from dialectree.interfaces.server import local
 
-    acts = not read_only and not (folder / "evaluation.json").is_file()
-    if not folder.is_dir() and (folder != _RUNS or not acts):
-        raise InputError(f"{folder}: there is no such folder")
-
     def evaluations() -> Mapping[str, Path]:
-        return find_evaluations([folder, *[_EVALUATIONS] * (folder == _RUNS)])
+        return _find_evaluations(folder)
 
     def runs(scope: Scope) -> Path:
-        inner = folder / "runs"
-        return inner if inner.is_dir() and (folder / "evaluation.json").is_file() else folder
+        return _find_runs(folder)
 
     def of_evaluation(scope: Scope) -> Path:
         return find_evaluation(evaluations(), scope["path_params"]["name"]) / "runs"
@@ -93,6 +105,19 @@ def view(
             loop.run(serve())
         except (KeyboardInterrupt, asyncio.CancelledError):
             raise typer.Exit(130) from None
+
+
+def _find_runs(folder: Path) -> Path:
+    """Return the folder of the runs: ``folder``, or that in an evaluation."""
+    inner = folder / "runs"
+    return inner if inner.is_dir() and (folder / "evaluation.json").is_file() else folder
+
+
+def _find_evaluations(folder: Path) -> dict[str, Path]:
+    """Return the evaluations to show, by name."""
+    from dialectree.evals.evaluation_list import find_evaluations
+
+    return find_evaluations([folder, *[_EVALUATIONS] * (folder == _RUNS)])
 
 
 @contextmanager
