@@ -18,7 +18,7 @@ from dialectree.protocols.protocol import Method
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records.estimate import Estimate, Span
 from dialectree.records.folder import RunFolder
-from dialectree.running.estimates import MOST_CALLS, Size, pace_of, rehearse_debates
+from dialectree.running.estimates import MOST_CALLS, Size, name_price_sources, pace_of, rehearse_debates
 from dialectree.running.recorded_settings import speakers
 
 ITEMS = 3
@@ -72,6 +72,7 @@ async def estimate(folder: Folder, plan: Plan) -> Estimate | None:
         measured_in=pace.run,
         cost=None if None in costs else _total(parts, lambda size: size.cost or 0.0),
         rehearsals=len(chains),
+        **name_price_sources(size for _, sizes in parts for size in sizes),
     )
 
 

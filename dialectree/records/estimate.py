@@ -37,7 +37,11 @@ class Estimate(BaseModel, frozen=True):
     measured_in: str | None
     """The run that ``seconds_per_call`` comes from; None: a usual length is assumed."""
     cost: Span | None
-    """The cost, in the unit of the prices; None if a price is unknown."""
+    """The cost, in the unit of the prices; None if a price is unknown. List prices are in US dollars."""
+    list_prices: str | None = None
+    """The date of the list prices in ``cost``, or the version of their list; None: it has none."""
+    own_prices: bool = False
+    """True if ``cost`` has prices that the user gave."""
     rehearsals: int
 
     @property
@@ -63,8 +67,17 @@ class Estimate(BaseModel, frozen=True):
             else f"{_roughly(self.seconds, duration)} {pace}",
         ]
         if self.cost is not None:
-            parts.append(f"cost {_roughly(self.cost, _money)}")
+            parts.append(self._describe_cost(self.cost))
         return "; ".join(parts)
+
+    def _describe_cost(self, cost: Span) -> str:
+        """Return ``about $0.04 by list prices of 2026-11-10``; the user's prices have no currency."""
+        if self.list_prices is not None:
+            own = " and your own" if self.own_prices else ""
+            return f"{_dollars(cost)} by list prices of {self.list_prices}{own}"
+        if not cost.most and not self.own_prices:
+            return "no cost: it runs on this machine"
+        return f"cost {_roughly(cost, _money)}"
 
 
 def _exactly(span: Span, unit: str = "") -> str:
@@ -96,3 +109,15 @@ def _two_digits(number: float) -> str:
 
 
 _money = _two_digits
+
+
+def _dollars(span: Span) -> str:
+    """Return a span of dollars; a sum below a cent has no digits of its own."""
+    if span.most < _CENT:
+        return "less than $0.01"
+    if span.least < _CENT:
+        return f"up to ${_two_digits(span.most)}"
+    return _roughly(span, lambda dollars: f"${_two_digits(dollars)}")
+
+
+_CENT = 0.01

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextvars import Context
 from pathlib import Path
 from statistics import fmean, median, median_high
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
@@ -24,7 +24,9 @@ from pydantic import JsonValue
 
 from dialectree.errors import RunFolderError
 from dialectree.flow.human_input import payload_of
+from dialectree.list_prices import TABLE, list_price
 from dialectree.models.limits import price
+from dialectree.models.specs import Spec
 from dialectree.protocols.protocol import Method
 from dialectree.protocols.routes import ALWAYS
 from dialectree.protocols.settings import EMBEDDED, ProtocolSettings, RetrievalSettings
@@ -46,6 +48,10 @@ FEW = 4
 """Number of rehearsals that show if the number of calls is fixed."""
 
 
+PriceSource = Literal["own", "list"]
+"""The user's prices, or list prices. A model that runs here costs nothing and needs no price."""
+
+
 class Size(NamedTuple):
     """The size of one rehearsed debate."""
 
@@ -53,12 +59,15 @@ class Size(NamedTuple):
     in_a_row: int
     tokens: int
     cost: float | None
+    """The cost of all calls; None if the price of a call is unknown."""
     slots: int
     """Number of requests that the debate's models accept at once."""
     tokens_per_call: float = 0.0
     """Mean completion tokens of a call."""
     early: bool = False
     """Whether the rehearsal ended early, without a debate (``Protocol.early``)."""
+    sources: frozenset[PriceSource] = frozenset()
+    """The sources of the prices in ``cost``."""
 
 
 class Pace(NamedTuple):
@@ -136,7 +145,17 @@ def estimate_from_sizes(sizes: Sequence[Size], pace: Pace) -> Estimate:
         measured_in=pace.run,
         cost=_span(costs) if len(costs) == len(sizes) else None,
         rehearsals=len(sizes),
+        **name_price_sources(sizes),
     )
+
+
+def name_price_sources(sizes: Iterable[Size]) -> dict[str, Any]:
+    """Return the fields of an estimate that say whose prices count; empty if a price is unknown."""
+    sizes = [*sizes]
+    if any(size.cost is None for size in sizes):
+        return {}
+    sources = frozenset[PriceSource]().union(*(size.sources for size in sizes))
+    return {"list_prices": TABLE if "list" in sources else None, "own_prices": "own" in sources}
 
 
 def _span(values: Iterable[int | float]) -> Span:
@@ -190,12 +209,15 @@ async def rehearse_debates(
         return [*(size._replace(early=True) for size in short), *long]
     if past is None and isinstance(context, RetrievalSettings):  # words instead of vectors
         context = context.model_copy(update={"embeddings": "bm25"})
+    specs = [*(await asyncio.to_thread(speakers, chosen, context)).values()]
 
     async def rehearse(seed: int, draw: Draw = "chance") -> Size:
         rehearsal = Rehearsal(context, seed, draw, words, past)
         walk = _rehearse(chosen, graph_input, context, rehearsal)
         # In an empty context: outside a host's thread, and unseen by tracers.
-        return await asyncio.create_task(walk, context=Context())
+        size = await asyncio.create_task(walk, context=Context())
+        cost, sources = await asyncio.to_thread(_add_prices, rehearsal.calls, specs, context)
+        return size._replace(cost=cost, sources=sources)
 
     sizes: list[Size] = []
     while len(sizes) < MOST and (not sizes or sum(size.calls for size in sizes) < calls):
@@ -227,16 +249,41 @@ async def _rehearse(
             answers = await rehearsal.answers(requests)
             todo = Command(resume=answers) if answers else None
     order, calls = chosen.order(context), rehearsal.calls
-    costs = [price(context, call.model, call.prompt_tokens, call.completion_tokens) for call in calls]
-    prices = [cost for cost in costs if cost is not None]
     return Size(
         calls=len(calls),
         in_a_row=critical_path(fold(rehearsal.events, order)[0], calls, order),
         tokens=sum(call.prompt_tokens + call.completion_tokens for call in calls),
-        cost=sum(prices) if len(prices) == len(calls) else None,
+        cost=None,
         slots=rehearsal.slots,
         tokens_per_call=fmean(call.completion_tokens for call in calls) if calls else 0.0,
     )
+
+
+def _add_prices(
+    calls: Iterable[Call], specs: Sequence[Spec], context: ProtocolSettings
+) -> tuple[float | None, frozenset[PriceSource]]:
+    """Return the cost of rehearsed calls, and the sources of its prices; the user's prices go first."""
+    total, sources = 0.0, set[PriceSource]()
+    for call in calls:
+        tokens = call.prompt_tokens, call.completion_tokens
+        own = price(context, call.model, *tokens)
+        places = [spec for spec in specs if spec.name == call.model]
+        costs = {_find_list_price(spec, *tokens) for spec in places} if own is None else {own}
+        cost = costs.pop() if len(costs) == 1 else None  # at two addresses a model may have two prices
+        if cost is None:
+            return None, frozenset()
+        total += cost
+        if own is not None:
+            sources.add("own")
+        elif any(spec.provider != "local" for spec in places):
+            sources.add("list")
+    return total, frozenset(sources)
+
+
+def _find_list_price(spec: Spec, prompt_tokens: int, completion_tokens: int) -> float | None:
+    if spec.provider == "local":
+        return 0.0
+    return list_price(spec.provider, spec.model, spec.url, prompt_tokens, completion_tokens)
 
 
 # Earlier runs

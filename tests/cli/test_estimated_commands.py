@@ -106,6 +106,8 @@ def test_an_evaluation_is_estimated_as_a_whole_and_goes_on(
     votes = command("eval", data(), "--methods", "basic", "--vote-first", "2", "--dry-run", *model)
     least = re.match(r"(\d+) to ", votes.out)
     assert least and 30 * (5 + 2) <= int(least[1]) <= 30 * (6 + 2)
+    listed = command("eval", "own.jsonl", "--methods", "rsd", "--dry-run", "--model", "openai:gpt-4o")
+    assert re.search(r"; about \$\d\.\d+ by list prices of \d{4}-\d\d-\d\d\n$", listed.out)
     assert asked_nothing(endpoint) and not Path("evaluations").exists()
     monkeypatch.setattr(consent, "UNASKED", 10)
     assert evaluated("--limit", "3", model=model).status == 0

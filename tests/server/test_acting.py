@@ -136,6 +136,11 @@ def test_a_contest_has_its_price(client: TestClient) -> None:
     free = {"changes": [{"change": "set", "where": "0.0=0.2"}]}
     priced = client.post("/debates/art/contest/estimate", json=free).json()
     assert (priced["calls"]["most"], priced["line"][:7]) == (0, "0 calls")
+    added = {"changes": [{"change": "add", "where": "support:0", "text": "It is so."}]}
+    again = {**added, "settings": {"model": "openai:gpt-4o"}}
+    priced = client.post("/debates/art/contest/estimate", json=again).json()
+    assert priced["calls"]["least"] > 0 and 0 < priced["cost"]["most"] < 0.1
+    assert priced["line"].endswith(f"by list prices of {priced['list_prices']}")
     wrong = {"changes": [{"change": "set", "where": "0.99=0.2"}]}
     assert client.post("/debates/art/contest/estimate", json=wrong).status_code == 422
 

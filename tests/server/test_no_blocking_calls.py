@@ -42,6 +42,19 @@ def test_neither_a_whole_run_nor_one_that_is_broken_off_and_resumed_blocks_the_e
     assert len(RunFolder.all(runs)) == 2
 
 
+def test_an_estimate_by_list_prices_does_not_block_the_event_loop(tmp_path: Path) -> None:
+    async def price() -> str:
+        guard = queue._enable_blockbuster()
+        try:
+            given = {"options": COWS["options"], "model": "openai:gpt-4o", "runs": tmp_path}
+            return str(await dialectree.aestimate("rsd", COWS["question"], **given))
+        finally:
+            if guard is not None:
+                guard.deactivate()
+
+    assert " by list prices of " in asyncio.run(price())
+
+
 def test_a_chats_first_message_does_not_block_the_event_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

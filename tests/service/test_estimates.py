@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from datetime import date
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,14 @@ import pytest
 from langchain_core.tracers.context import collect_runs
 
 import dialectree
+from dialectree.list_prices import TABLE
 from dialectree.models.endpoints import endpoint as known_endpoint
 from dialectree.models.specs import resolve
 from dialectree.protocols.protocol import Method, method, methods
 from dialectree.protocols.settings import build_settings
 from dialectree.records.estimate import Estimate, Span
 from dialectree.records.folder import RunFolder
+from dialectree.running import estimates
 from tests.endpoint import LocalEndpoint
 from tests.models.gguf_file import gguf
 
@@ -215,6 +219,71 @@ def test_money_is_named_where_every_price_is_known() -> None:
     assert some.cost is None
 
 
+def test_money_comes_from_list_prices_where_nobody_gave_one() -> None:
+    for model, prices, cost, line in (
+        ("openai:gpt-4o", {}, (0.001, 0.1), f"less than $0.01 by list prices of {TABLE}"),
+        ("openai:gpt-4o", {"openai:gpt-4o": (1e6, 1e6)}, (1000, 3000), "; cost about 1,"),
+        ("openai:gpt-4o@https://api.openai.com/v1", {}, (0.001, 0.1), f"list prices of {TABLE}"),
+        ("openai:deepseek-chat@https://api.deepseek.com", {}, (1e-5, 0.1), f"list prices of {TABLE}"),
+        ("openai:a-model-that-nobody-knows", {}, None, "if a call takes 2 s"),
+        (f"openai:gpt-4o@{NOBODY}", {}, None, "before the first reply"),
+        ("openai:gpt-4o@https://gateway.example/v1", {}, None, "if a call takes 2 s"),
+        ("local:smollm2", {}, (0, 0), "; no cost: it runs on this machine"),
+    ):
+        expected = dialectree.estimate("art", **CLAIM, model=model, prices=prices)
+        if cost is None:
+            assert expected.cost is None and str(expected).endswith(line), model
+        else:
+            assert expected.cost is not None and cost[0] <= expected.cost.median <= cost[1], model
+            assert line in str(expected), model
+        assert (expected.list_prices == TABLE) is ("list prices" in line), model
+        assert expected.own_prices is bool(prices), model
+
+
+def test_prices_of_several_models_sum_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def one_or_ten(provider: str, model: str, url: str | None, *tokens: int) -> float | None:
+        return {"one": 1.0, "ten": 10.0}.get(model)
+
+    monkeypatch.setattr(estimates, "list_price", one_or_ten)
+
+    def cost(**settings: Any) -> float | None:
+        span = dialectree.estimate("art", **CLAIM, model="openai:one", **settings).cost
+        return None if span is None else span.median
+
+    assert cost() == 5  # two arguments, their two scores, and one comparison
+    assert cost(roles={"pairwise_judge": "openai:ten"}) == 14
+    assert cost(jury=["openai:one", "openai:ten"]) == 1 + 1 + 1 + 2 * (1 + 10)
+    assert cost(roles={"pairwise_judge": "local:smollm2"}) == 4
+    assert cost(roles={"pairwise_judge": "openai:other"}) is None
+    mixed: dict[str, Any] = {
+        "roles": {"pairwise_judge": "openai:other"},
+        "prices": {"openai:other": (1e6, 1e6)},
+    }
+    both = dialectree.estimate("art", **CLAIM, model="openai:one", **mixed)
+    assert both.own_prices and str(both).endswith(f" by list prices of {TABLE} and your own")
+
+
+def test_a_model_at_two_addresses_with_two_prices_has_none() -> None:
+    two: dict[str, Any] = {"model": "openai:gpt-4o", "roles": {"scorer": f"openai:gpt-4o@{NOBODY}"}}
+    assert dialectree.estimate("art", **CLAIM, **two).cost is None
+
+
+def test_list_prices_reach_no_record(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimates, "list_price", lambda *call: 1.0)
+    model = f"openai:any@{url}"
+    expected = dialectree.estimate("art", **CLAIM, model=model)
+    assert expected.cost is not None and expected.cost.median == 5
+    record = dialectree.run("art", **CLAIM, model=model, cache=False)
+    assert record.usage.cost is None
+    assert {call.cost for call in RunFolder.find(record.run_id, Path("runs")).ledger()} == {None}
+
+
+def test_the_table_of_the_tested_version_has_a_date() -> None:
+    pins = (Path(__file__).parents[2] / "constraints.txt").read_text()
+    assert f"genai-prices=={version('genai-prices')}\n" in pins
+    assert date.fromisoformat(TABLE) <= date.today()
+
+
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
@@ -236,6 +305,16 @@ def test_money_is_named_where_every_price_is_known() -> None:
         (
             {"seconds": span(960, 960), "seconds_per_call": 160.4},
             "9 calls, 6 in a row; about 14,000 tokens; about 16 min 00 s if a call takes 160 s",
+        ),
+        (
+            {"cost": span(0.0121, 0.0123), "list_prices": "2026-11-10"},
+            "9 calls, 6 in a row; about 14,000 tokens; about 12 s if a call takes 2 s; "
+            "about $0.012 by list prices of 2026-11-10",
+        ),
+        (
+            {"cost": span(0.004, 0.04), "list_prices": "genai-prices 9", "own_prices": True},
+            "9 calls, 6 in a row; about 14,000 tokens; about 12 s if a call takes 2 s; "
+            "up to $0.04 by list prices of genai-prices 9 and your own",
         ),
         (
             {"time_unknown": True},
