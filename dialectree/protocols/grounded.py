@@ -114,43 +114,23 @@ class GroundedSettings(RetrievalSettings):
     """The embeddings to retrieve with, besides words: a sentence-transformers model by name, path or
     installed package, ``openai:NAME@URL``, or ``bm25`` (words only). ``auto``: BAAI/bge-small-en-v1.5
     if it and the extra ``compare`` are on this machine, else words only; the record says which."""
-    segments: int = option(8, ge=1, le=32, group=EVIDENCE, title="Segments of a search")
+    segments: int = option(8, ge=1, le=32, group=EVIDENCE)
     """Number of source segments that a query retrieves."""
-    whole: int = option(
-        3000, ge=0, le=12_000, group=EVIDENCE, title="Tokens shown whole", metavar="TOKENS", before=0
-    )
+    whole: int = option(3000, ge=0, le=12_000, group=EVIDENCE, metavar="TOKENS", before=0)
     """Sources of at most so many tokens are shown whole, of larger ones only the segments found. 0:
     always only the segments found."""
-    neighbours: int = option(1, ge=0, le=3, group=EVIDENCE, title="Neighbouring segments", before=0)
+    neighbours: int = option(1, ge=0, le=3, group=EVIDENCE, before=0)
     """Number of segments before and after each found one that are shown with it."""
-    ranking: Literal["scores", "ranks"] = option(
-        "scores",
-        group=EVIDENCE,
-        title="How segments are ranked",
-        choices={"scores": "by blended scores", "ranks": "by their places in both lists"},
-        before="ranks",
-    )
+    ranking: Literal["scores", "ranks"] = option("scores", group=EVIDENCE, before="ranks")
     """How words and embeddings are combined: by blended scores of words and of the nearest sentence,
     or by the ranks of segments in both."""
-    memory: Memory = option("allowed", group=EVIDENCE, common=True, title="Own knowledge of debaters")
+    memory: Memory = option("allowed", group=EVIDENCE, common=True)
     """Whether a debater may also argue from its own knowledge. Forbidden: a point without evidence is
     withdrawn, and a verdict without evidence is unresolved."""
-    judge_sees: Seen = option(
-        "cited",
-        group=EVIDENCE,
-        common=True,
-        title="What judges read of the sources",
-        choices={"none": "nothing", "cited": "the cited sentences", "pool": "all that was found"},
-    )
+    judge_sees: Seen = option("cited", group=EVIDENCE, common=True)
     """How much of the sources judges read: nothing, the sentences that debaters cite, or all segments
     that were retrieved."""
-    check: Literal["none", "points"] = option(
-        "points",
-        group=EVIDENCE,
-        common=True,
-        title="Check of points",
-        choices={"none": "no check", "points": "each point against its sentences"},
-    )
+    check: Literal["none", "points"] = option("points", group=EVIDENCE, common=True)
     """Whether a checker says for each point if its sentences support it."""
     rerank: str | None = option(None, operator=True, code=True, group=EVIDENCE, metavar="NAME")
     """A cross-encoder of sentence-transformers, by name or folder, that orders the segments found.

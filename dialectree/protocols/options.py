@@ -87,12 +87,6 @@ _OUR_FIELDS = frozenset(
 ModelOptions = Annotated[dict[str, JsonValue], BeforeValidator(_read_options)]
 """Fields of every request to a model, by the provider's names for them."""
 PromptForm = Literal["auto", "small", "medium", "full"]
-PROMPT_FORMS = {
-    "auto": "as the models need",
-    "small": "brief",
-    "medium": "whole, task repeated",
-    "full": "whole",
-}
 Unit = Annotated[float, Field(ge=0, le=1)]
 Price = Annotated[tuple[float, ...], Field(min_length=2, max_length=3)]
 

@@ -27,7 +27,6 @@ from dialectree.errors import ArgumentError, InputError, SettingsError
 from dialectree.protocols import sources
 from dialectree.protocols.forms import settings_form
 from dialectree.protocols.options import (
-    PROMPT_FORMS,
     ModelOptions,
     Price,
     PromptForm,
@@ -92,17 +91,10 @@ class ProtocolSettings(BaseModel):
     declaration: ClassVar[Any] = None
     """The :class:`Protocol` with these settings. The protocol itself sets this field."""
 
-    model: Speaker = option(
-        EMBEDDED, group="Models", common=True, title="Model of every role", metavar="SPEC"
-    )
+    model: Speaker = option(EMBEDDED, group="Models", common=True, metavar="SPEC")
     """The model of every role without its own model."""
     roles: dict[Annotated[str, AfterValidator(require_role)], Speaker] = option(
-        default_factory=dict,
-        group="Models",
-        common=True,
-        title="Models of single roles",
-        alias="role",
-        metavar="ROLE=SPEC",
+        default_factory=dict, group="Models", common=True, alias="role", metavar="ROLE=SPEC"
     )
     """The model of a role, by the role's name. You may name roles of any method; a method reads only
     its own."""
@@ -123,9 +115,7 @@ class ProtocolSettings(BaseModel):
     call_deadline: float = option(300, gt=0, le=86400, operator=True, group="Requests")
     """Seconds that one call may take, its retries included. Time spent waiting for other calls, or
     because the endpoint asks to wait, does not count."""
-    prompt_form: PromptForm = option(
-        "auto", group="Models", title="Length of the prompts", choices=PROMPT_FORMS
-    )
+    prompt_form: PromptForm = option("auto", group="Models")
     """The form of the prompts: the whole prompt (``full``), the same with its task repeated at the end
     (``medium``), or a brief form (``small``). ``auto``: ``small`` below 0.5 billion parameters,
     ``medium`` below 8.5 billion, if a .gguf file or a server at a loopback address tells their number."""
@@ -140,21 +130,17 @@ class ProtocolSettings(BaseModel):
     """A field of every request to a model, by the provider's name for it: ``reasoning_effort=low``,
     ``max_tokens=4000``. The value is JSON, or else a text. It replaces a role's own value."""
     inner: Inner = option(
-        default_factory=dict,
-        group="Debates inside",
-        title="Their settings",
-        alias="set",
-        metavar="PROTOCOL.SETTING=VALUE",
+        default_factory=dict, group="Debates inside", alias="set", metavar="PROTOCOL.SETTING=VALUE"
     )
     """Settings of the protocols that debate inside this one, by protocol:
     ``rsd.judge_orders=both``. Shared settings are those of the whole debate."""
-    max_calls: int | None = option(None, ge=1, group="Budgets", common=True, title="Most calls")
+    max_calls: int | None = option(None, ge=1, group="Budgets", common=True)
     """Budget of calls to models. Replies from a cache or a journal cost nothing."""
-    max_tokens: int | None = option(None, ge=1, group="Budgets", title="Most tokens")
+    max_tokens: int | None = option(None, ge=1, group="Budgets")
     """Budget of prompt and completion tokens together."""
-    max_seconds: float | None = option(None, gt=0, group="Budgets", title="Most seconds")
+    max_seconds: float | None = option(None, gt=0, group="Budgets")
     """Budget of wall-clock seconds."""
-    max_cost: float | None = option(None, gt=0, group="Budgets", title="Most money")
+    max_cost: float | None = option(None, gt=0, group="Budgets")
     """Budget of money, in the unit of ``prices``."""
     prices: Annotated[dict[str, Price], AfterValidator(prices_by_model)] = option(
         default_factory=dict,
@@ -168,7 +154,7 @@ class ProtocolSettings(BaseModel):
     as much as other prompt tokens."""
     cache: bool = option(True, operator=True, group="Requests")
     """Answer repeated requests from the reply cache."""
-    prompts: bool = option(True, group="Requests", title="Keep what was sent")
+    prompts: bool = option(True, group="Requests")
     """Keep the messages of every call in the run's folder."""
     replay: bool = option(False, operator=True, group="Draws and replays")
     """Answer only from the reply cache; a request that is not in it is an error."""

@@ -30,7 +30,7 @@ class Note(NamedTuple):
     """True if the quotation ends before its sentence does."""
 
 
-class Citations:
+class CitedNotes:
     """The notes of a memo, numbered in the order in which the memo first cites them."""
 
     def __init__(self, record: RunRecord) -> None:

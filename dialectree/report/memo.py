@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from dialectree.records import RunRecord, Verdict
 from dialectree.records.run import ILLUSTRATION
 from dialectree.report import arguments, contested, exchange, verdicts, words
-from dialectree.report.citations import Citations
+from dialectree.report.citations import CitedNotes
 from dialectree.report.excerpts import first_sentences
 from dialectree.report.figures import format_moment, format_money, format_percent, format_share
 from dialectree.report.memo_blocks import (
     LONGEST,
-    Block,
-    Line,
     Memo,
+    MemoBlock,
+    MemoLine,
     bullets,
     heading,
     line,
@@ -38,7 +38,7 @@ _MOST = 6
 
 def make_memo(record: RunRecord) -> Memo:
     """Return the memo of a run, from any version of its record and of any protocol."""
-    citations = Citations(record)
+    citations = CitedNotes(record)
     blocks = [
         *_question(record),
         *_answer(record, citations),
@@ -61,14 +61,14 @@ def make_memo(record: RunRecord) -> Memo:
     )
 
 
-def _question(record: RunRecord) -> Iterator[Block]:
+def _question(record: RunRecord) -> Iterator[MemoBlock]:
     """Yield the warnings, the whole question if the title shortens it, options and documents."""
-    yield from (Block("warning", (line(text),)) for text in verdicts.banners(record))
+    yield from (MemoBlock("warning", (line(text),)) for text in verdicts.banners(record))
     if record.status != "answered":
-        yield Block("warning", (line(shorten(verdicts.state(record), _REMARK)),))
+        yield MemoBlock("warning", (line(shorten(verdicts.state(record), _REMARK)),))
     question = words.question(record)
     if shorten(question, _TITLE) != " ".join(question.split()):
-        yield Block("quote", (line(shorten(question, LONGEST)),))
+        yield MemoBlock("quote", (line(shorten(question, LONGEST)),))
     options = [f"{option.letter}: {shorten(option.text, _SHORT)}" for option in exchange.options(record)]
     if options:
         yield paragraph(strong("Options: "), "; ".join(options))
@@ -80,20 +80,20 @@ def _question(record: RunRecord) -> Iterator[Block]:
         yield paragraph(strong("Sources: "), ", ".join(names[:_MOST]) + more)
 
 
-def _answer(record: RunRecord, citations: Citations) -> Iterator[Block]:
+def _answer(record: RunRecord, citations: CitedNotes) -> Iterator[MemoBlock]:
     yield heading("Comparison" if words.compares(record) else "Answer")
     verdict = record.verdict
     if verdict is None or verdict.answer is None:
         over = record.status not in ("running", "partial")
-        yield Block(
+        yield MemoBlock(
             "answer", (line(verdicts.describe_missing_answer(record) if over else verdicts.pending(record)),)
         )
         return
     notes = citations.cite((ground.id for ground in verdict.grounds), verdict.answer, most=_MOST)
-    yield Block("answer", (_answer_line(record, verdict, notes),))
+    yield MemoBlock("answer", (_answer_line(record, verdict, notes),))
 
 
-def _answer_line(record: RunRecord, verdict: Verdict, notes: tuple[int, ...]) -> Line:
+def _answer_line(record: RunRecord, verdict: Verdict, notes: tuple[int, ...]) -> MemoLine:
     """Return ``Option B: Random UUIDs · confidence 0.78``, ``True · 65 % probability`` or a summary."""
     answer = shorten(verdict.answer or "", LONGEST) or "–"
     if sentences := current_sentences(record):
@@ -119,7 +119,7 @@ def _calibrated(verdict: Verdict) -> str:
     return f" as stated; {verdicts.format_calibrated_confidence(verdict.calibrated)}"
 
 
-def _reason(record: RunRecord) -> Iterator[Block]:
+def _reason(record: RunRecord) -> Iterator[MemoBlock]:
     """Yield why this is the answer, in one or two sentences."""
     verdict = record.verdict
     if verdict is None or verdict.answer is None or current_sentences(record):
@@ -147,7 +147,7 @@ def _compare_strengths(record: RunRecord) -> str:
     )
 
 
-def _contest(record: RunRecord) -> Iterator[Block]:
+def _contest(record: RunRecord) -> Iterator[MemoBlock]:
     """Yield what a person changed, and each verdict before and after."""
     contest = record.contest
     if contest is None:
@@ -174,7 +174,7 @@ def _before_and_after(change: contested.Changed) -> str:
     return f"{title}: {shorten(change.before, _SHORT) or '–'} → {shorten(change.after, _SHORT) or '–'}"
 
 
-def _remarks(record: RunRecord) -> Iterator[Block]:
+def _remarks(record: RunRecord) -> Iterator[MemoBlock]:
     """Yield the remarks on the verdict, and the parts of the debate that failed."""
     remarks = [note for note in verdicts.notes(record) if not _is_banner(record, note)]
     remarks += record.notices

@@ -15,17 +15,17 @@ LONGEST = 1200
 """The most characters of a span."""
 
 
-class Span(NamedTuple):
+class StyledText(NamedTuple):
     """A piece of a line."""
 
     text: str
     strong: bool = False
 
 
-class Line(NamedTuple):
+class MemoLine(NamedTuple):
     """A paragraph or an item of a list, with the numbers of the notes at its end."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[StyledText, ...]
     notes: tuple[int, ...] = ()
 
     @property
@@ -34,11 +34,11 @@ class Line(NamedTuple):
         return "".join(span.text for span in self.spans)
 
 
-class Block(NamedTuple):
+class MemoBlock(NamedTuple):
     """A heading, a paragraph, a quotation or a list of a memo."""
 
     kind: BlockKind
-    lines: tuple[Line, ...]
+    lines: tuple[MemoLine, ...]
 
 
 class Memo(NamedTuple):
@@ -47,47 +47,47 @@ class Memo(NamedTuple):
     title: str
     """The question, shortened if it is long."""
     subtitle: str
-    blocks: list[Block]
+    blocks: list[MemoBlock]
     notes: list[Note]
     facts: list[tuple[str, str]]
     """How the answer was made: names and values."""
 
 
-def line(*parts: str | Span, notes: tuple[int, ...] = ()) -> Line:
+def line(*parts: str | StyledText, notes: tuple[int, ...] = ()) -> MemoLine:
     """Return a line of spans and plain texts. Empty ones are left out and neighbours of a kind are joined."""
-    spans = (Span(part) if isinstance(part, str) else part for part in parts if part)
+    spans = (StyledText(part) if isinstance(part, str) else part for part in parts if part)
     joined = (
-        Span(_shorten("".join(span.text for span in group)), is_strong)
+        StyledText(_shorten("".join(span.text for span in group)), is_strong)
         for is_strong, group in groupby(spans, lambda span: span.strong)
     )
-    return Line(tuple(span for span in joined if span.text), notes)
+    return MemoLine(tuple(span for span in joined if span.text), notes)
 
 
 def _shorten(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1].rstrip()}…"
 
 
-def strong(text: str) -> Span:
+def strong(text: str) -> StyledText:
     """Return a span in bold."""
-    return Span(text, strong=True)
+    return StyledText(text, strong=True)
 
 
-def heading(text: str) -> Block:
+def heading(text: str) -> MemoBlock:
     """Return a heading of a section."""
-    return Block("heading", (line(text),))
+    return MemoBlock("heading", (line(text),))
 
 
-def subheading(text: str) -> Block:
+def subheading(text: str) -> MemoBlock:
     """Return a heading within a section."""
-    return Block("subheading", (line(text),))
+    return MemoBlock("subheading", (line(text),))
 
 
-def paragraph(*parts: str | Span, notes: tuple[int, ...] = ()) -> Block:
+def paragraph(*parts: str | StyledText, notes: tuple[int, ...] = ()) -> MemoBlock:
     """Return a paragraph."""
-    return Block("paragraph", (line(*parts, notes=notes),))
+    return MemoBlock("paragraph", (line(*parts, notes=notes),))
 
 
-def bullets(items: Iterable[Line | str]) -> list[Block]:
+def bullets(items: Iterable[MemoLine | str]) -> list[MemoBlock]:
     """Return a list in one block; no block without items."""
     lines = tuple(line(item) if isinstance(item, str) else item for item in items)
-    return [Block("bullets", lines)] if lines else []
+    return [MemoBlock("bullets", lines)] if lines else []

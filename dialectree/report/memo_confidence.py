@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dialectree.records import RunRecord, Verdict
 from dialectree.report import arguments, verdicts, view, words
 from dialectree.report.figures import format_share
-from dialectree.report.memo_blocks import Block, heading, paragraph
+from dialectree.report.memo_blocks import MemoBlock, heading, paragraph
 from dialectree.text import label, line
 
 _JUDGE = "It is the judge’s own statement of how sure it is."
@@ -31,7 +31,7 @@ _LONG = 300
 """The most characters of a sentence."""
 
 
-def explain_confidence(record: RunRecord) -> Iterator[Block]:
+def explain_confidence(record: RunRecord) -> Iterator[MemoBlock]:
     """Yield the section on the confidence; nothing for a comparison, which has none."""
     verdict = record.verdict
     if verdict is None or verdict.answer is None or (words.compares(record) and verdict.confidence is None):

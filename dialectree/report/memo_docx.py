@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from dialectree.report.memo_blocks import Block, Line, Memo
+from dialectree.report.memo_blocks import Memo, MemoBlock, MemoLine
 from dialectree.system.packages import explain_missing_package
 from dialectree.text import clean
 
@@ -63,7 +63,7 @@ def _set_up(document: Document, memo: Memo) -> None:
     properties.title, properties.author, properties.comments = clean(memo.title), "dialectree", ""
 
 
-def _add_line(paragraph: Paragraph, block: Block, line: Line) -> None:
+def _add_line(paragraph: Paragraph, block: MemoBlock, line: MemoLine) -> None:
     """Write a line into a new paragraph, with the numbers of its notes raised."""
     from docx.shared import Pt, RGBColor
 

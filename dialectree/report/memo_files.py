@@ -15,7 +15,7 @@ from markupsafe import Markup
 from dialectree.records import RunRecord
 from dialectree.report.markdown_text import block_quote, escape_markdown
 from dialectree.report.memo import make_memo
-from dialectree.report.memo_blocks import Block, Line, Memo
+from dialectree.report.memo_blocks import Memo, MemoBlock, MemoLine
 from dialectree.text import clean
 
 MemoFormat = Literal["md", "docx", "html"]
@@ -45,7 +45,7 @@ def _markdown(memo: Memo) -> bytes:
     return ("\n\n".join(parts) + "\n").encode()
 
 
-def _markdown_block(block: Block) -> str:
+def _markdown_block(block: MemoBlock) -> str:
     if block.kind == "bullets":
         return "\n".join(f"- {_markdown_line(line)}" for line in block.lines)
     (line,) = block.lines
@@ -59,7 +59,7 @@ def _markdown_block(block: Block) -> str:
 _MARKDOWN_SIGNS = {"heading": "## ", "subheading": "### "}
 
 
-def _markdown_line(line: Line) -> str:
+def _markdown_line(line: MemoLine) -> str:
     texts = [_markdown_span(span.text, strong=span.strong) for span in line.spans]
     notes = "".join(f" \\[{number}\\]" for number in line.notes)
     return f"{''.join(texts) or '–'}{notes}"

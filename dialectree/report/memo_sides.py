@@ -11,11 +11,20 @@ from typing import NamedTuple
 from dialectree.records import Node, RunRecord, Stance, Turn, path_key, turns
 from dialectree.records.tree import Point
 from dialectree.report import arguments, exchange, view, words
-from dialectree.report.citations import Citations
+from dialectree.report.citations import CitedNotes
 from dialectree.report.excerpts import first_sentences
 from dialectree.report.figures import format_share
 from dialectree.report.grounds import MARKS, EvidenceUse
-from dialectree.report.memo_blocks import Block, Line, bullets, heading, line, paragraph, strong, subheading
+from dialectree.report.memo_blocks import (
+    MemoBlock,
+    MemoLine,
+    bullets,
+    heading,
+    line,
+    paragraph,
+    strong,
+    subheading,
+)
 from dialectree.report.node_data import Sentence, topic_of
 from dialectree.text import count, figure, format_list
 from dialectree.text import line as shorten
@@ -30,7 +39,7 @@ _FEW_WORDS = 3
 _REPORT = "The report of the run has the others: {}."
 
 
-def both_sides(record: RunRecord, citations: Citations) -> list[Block]:
+def both_sides(record: RunRecord, citations: CitedNotes) -> list[MemoBlock]:
     """Return the section on both sides; empty if nobody argued."""
     root = record.tree.nodes.get(record.tree.root)
     if root is None:
@@ -81,7 +90,7 @@ def ranked_arguments(record: RunRecord, stance: Stance) -> list[Node]:
     return sorted(found, key=lambda node: -(node.score("strength") or 0.0))
 
 
-def _arguments(record: RunRecord, claims: Sequence[Node], citations: Citations) -> list[Block]:
+def _arguments(record: RunRecord, claims: Sequence[Node], citations: CitedNotes) -> list[MemoBlock]:
     blocks = [heading("The strongest arguments")]
     sides: tuple[tuple[str, Stance], ...] = (("For the claim", "support"), ("Against the claim", "attack"))
     evidence_use = EvidenceUse(record)
@@ -97,7 +106,7 @@ def _arguments(record: RunRecord, claims: Sequence[Node], citations: Citations) 
     return blocks
 
 
-def _argument(node: Node, evidence_use: EvidenceUse, citations: Citations) -> Line:
+def _argument(node: Node, evidence_use: EvidenceUse, citations: CitedNotes) -> MemoLine:
     strength, points = node.score("strength"), evidence_use.find_argument_points(node)
     shown = "No strength" if strength is None else f"Strength {figure(strength)}"
     text = first_sentences(node.text, 3, _LONG) or "–"
@@ -106,7 +115,7 @@ def _argument(node: Node, evidence_use: EvidenceUse, citations: Citations) -> Li
     )
 
 
-def _cite(points: Sequence[Point], text: str, citations: Citations) -> tuple[int, ...]:
+def _cite(points: Sequence[Point], text: str, citations: CitedNotes) -> tuple[int, ...]:
     return citations.cite([id for point in points for id in point.sentences], text)
 
 
@@ -131,7 +140,7 @@ _SENTENCE_HEADINGS = {
 }
 
 
-def _comparison(record: RunRecord, root: Node, citations: Citations) -> Iterator[Block]:
+def _comparison(record: RunRecord, root: Node, citations: CitedNotes) -> Iterator[MemoBlock]:
     sentences = current_sentences(record)
     for part, title in _SENTENCE_HEADINGS.items():
         of_part = [sentence for sentence in sentences if sentence.part == part]
@@ -141,7 +150,7 @@ def _comparison(record: RunRecord, root: Node, citations: Citations) -> Iterator
             yield from _remaining(len(of_part) - _SENTENCES, "sentence")
 
 
-def _sentence(record: RunRecord, root: Node, sentence: Sentence, citations: Citations) -> Line:
+def _sentence(record: RunRecord, root: Node, sentence: Sentence, citations: CitedNotes) -> MemoLine:
     topics = [name for name in sorted(sentence.nodes, key=path_key) if name != root.id]
     noun = "topic" if len(topics) == 1 else "topics"
     about = f" ({noun} {shorten(format_list(topics), _SHORT)})" if topics else ""
@@ -150,7 +159,7 @@ def _sentence(record: RunRecord, root: Node, sentence: Sentence, citations: Cita
     return line(text, about, faults, notes=citations.cite(sentence.segments, sentence.text, most=2))
 
 
-def _topics(record: RunRecord, citations: Citations) -> Iterator[Block]:
+def _topics(record: RunRecord, citations: CitedNotes) -> Iterator[MemoBlock]:
     debated = [node for _, node in view.rows(record) if topic_of(node).positions and not node.dropped]
     if not debated:
         return
@@ -159,7 +168,7 @@ def _topics(record: RunRecord, citations: Citations) -> Iterator[Block]:
     yield from _remaining(len(debated) - _PARTS, "topic")
 
 
-def _topic(node: Node, citations: Citations) -> Line:
+def _topic(node: Node, citations: CitedNotes) -> MemoLine:
     positions = [
         f"paper {position.paper}: {shorten(position.title or position.description, _SHORT) or '–'}"
         + (" (concedes)" if position.concedes else "")
@@ -179,13 +188,15 @@ def _parts(record: RunRecord, root: Node) -> list[Node]:
     return parts if len(parts) > 1 or any(part.text != root.text for part in parts) else []
 
 
-def _list_parts(record: RunRecord, root: Node, parts: Sequence[Node], citations: Citations) -> list[Block]:
+def _list_parts(
+    record: RunRecord, root: Node, parts: Sequence[Node], citations: CitedNotes
+) -> list[MemoBlock]:
     title = f"The {words.unit(record)}s that it rests on"
     lines = [_part(record, root, part, citations) for part in parts[:_PARTS]]
     return [heading(title), *bullets(lines), *_remaining(len(parts) - _PARTS, words.unit(record))]
 
 
-def _part(record: RunRecord, root: Node, part: Node, citations: Citations) -> Line:
+def _part(record: RunRecord, root: Node, part: Node, citations: CitedNotes) -> MemoLine:
     verdict = part.verdict
     same = part.text == root.text
     name = exchange.format_opposing_candidates(record, part) if same else part.text
@@ -233,13 +244,13 @@ def _speeches(record: RunRecord, node: Node) -> dict[str, list[Speech]]:
     return speeches
 
 
-def _speakers(record: RunRecord, node: Node, citations: Citations) -> list[Block]:
+def _speakers(record: RunRecord, node: Node, citations: CitedNotes) -> list[MemoBlock]:
     speeches = _speeches(record, node)
     if not speeches:
         return []
     blocks, evidence_use = [heading("What each side said")], EvidenceUse(record)
     several = len(speeches) <= _PAIR
-    single_points: list[Line] = []
+    single_points: list[MemoLine] = []
     for speaker, said in [*speeches.items()][:_SPEAKERS]:
         title = _side(record, node, speaker, said)
         if several:
@@ -278,7 +289,9 @@ def _side(record: RunRecord, node: Node, speaker: str, said: Sequence[Speech]) -
     return f"{name}{defended}" + (f" ({', '.join(remarks)})" if remarks else "")
 
 
-def _point(chosen: Sequence[Speech], speech: Speech, evidence_use: EvidenceUse, citations: Citations) -> Line:
+def _point(
+    chosen: Sequence[Speech], speech: Speech, evidence_use: EvidenceUse, citations: CitedNotes
+) -> MemoLine:
     captions = [other.caption for other in chosen]
     numbered = captions.count(speech.caption) > 1 and speech.turn.round
     caption = f"{speech.caption}, round {speech.turn.round}" if numbered else speech.caption
@@ -301,5 +314,5 @@ def _speech(record: RunRecord, turn: Turn) -> Speech:
     return Speech(turn, phase.captions.get(name, name), texts[name])
 
 
-def _remaining(number: int, noun: str) -> list[Block]:
+def _remaining(number: int, noun: str) -> list[MemoBlock]:
     return [paragraph(_REPORT.format(count(number, f"more {noun}")))] if number > 0 else []

@@ -22,6 +22,39 @@ _COMMAND_LINE = re.compile(r"(:? *``[^`]*=[^`]*``)|(; - reads it from standard i
 """Parts of a docstring that only help on the command line: ``name=value``, standard input."""
 
 
+_TITLES = {
+    "model": "Model of every role",
+    "roles": "Models of single roles",
+    "prompt_form": "Length of the prompts",
+    "inner": "Settings of debates inside",
+    "max_calls": "Most calls",
+    "max_tokens": "Most tokens",
+    "max_seconds": "Most seconds",
+    "max_cost": "Most money",
+    "prompts": "Keep what was sent",
+    "segments": "Segments of a search",
+    "whole": "Tokens shown whole",
+    "neighbours": "Neighbouring segments",
+    "ranking": "How segments are ranked",
+    "memory": "Own knowledge of debaters",
+    "judge_sees": "What judges read of the sources",
+    "check": "Check of points",
+}
+"""Names of the settings that every protocol has; a protocol gives its own settings their titles."""
+_CHOICES = {
+    "prompt_form": {
+        "auto": "as the models need",
+        "small": "brief",
+        "medium": "whole, task repeated",
+        "full": "whole",
+    },
+    "ranking": {"scores": "by blended scores", "ranks": "by their places in both lists"},
+    "judge_sees": {"none": "nothing", "cited": "the cited sentences", "pool": "all that was found"},
+    "check": {"none": "no check", "points": "each point against its sentences"},
+}
+"""The words of their values."""
+
+
 class SettingWords:
     """The words of the settings of one protocol."""
 
@@ -43,12 +76,14 @@ class SettingWords:
 
     def find_title(self, name: str) -> str:
         """Return the name of a setting for people."""
-        return self._kind.model_fields[name].title or name.replace("_", " ").capitalize()
+        title = self._kind.model_fields[name].title or _TITLES.get(name)
+        return title or name.replace("_", " ").capitalize()
 
     def _describe_setting(self, name: str) -> JsonSchema:
         details = get_option_details(self._kind, name)
         about: JsonSchema = {"title": self.find_title(name), "description": self._describe_in_words(name)}
-        return about | {key: details[key] for key in ("common", "choices", "person") if details.get(key)}
+        about |= {"choices": choices} if (choices := self._choices(name)) else {}
+        return about | {key: details[key] for key in ("common", "person") if details.get(key)}
 
     def _describe_in_words(self, name: str) -> str:
         """Return the docstring of a setting in one line, with titles and words in place of code."""
@@ -71,8 +106,7 @@ class SettingWords:
         return protocols[code].title if code in protocols else code
 
     def _choices(self, name: str) -> Mapping[str, str]:
-        choices: Mapping[str, str] = get_option_details(self._kind, name).get("choices", {})
-        return choices
+        return get_option_details(self._kind, name).get("choices") or _CHOICES.get(name, {})
 
     def _format_value(self, name: str, value: object) -> str:
         if isinstance(value, bool):

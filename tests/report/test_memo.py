@@ -18,7 +18,7 @@ from dialectree.errors import MissingPackage
 from dialectree.records import Calibrated, RunRecord, Verdict
 from dialectree.records.folder import RunFolder
 from dialectree.records.run import RunStatus
-from dialectree.report.citations import Citations
+from dialectree.report.citations import CitedNotes
 from dialectree.report.excerpts import excerpt, first_sentences
 from dialectree.report.figures import format_percent
 from dialectree.report.memo import make_memo
@@ -136,7 +136,7 @@ def test_a_citation_that_leads_nowhere_is_no_note(
     run = grounded.run()[0]
     segment: dict[str, Any] = {"id": "s1:1", "text": text, "sentences": spans, "source": "a.md"}
     run.tree.segments = {"s1:1": run.tree.segments["s1:1"].model_validate(segment)}
-    citations = Citations(run)
+    citations = CitedNotes(run)
     numbers = citations.cite(cited, citing)
     assert [note.number for note in citations.notes] == [*range(1, len(citations.notes) + 1)] == [*numbers]
     for note in citations.notes:
