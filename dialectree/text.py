@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from difflib import get_close_matches
 from math import isfinite
 
 _ESCAPES = re.compile(
@@ -22,6 +23,11 @@ _ESCAPES = re.compile(
 _BREAKS = re.compile("\r\n|[\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Characters that change the direction of all text after them, even beyond the text that has them."""
+
+
+_SUGGESTION = "; did you mean "
+_LONGEST_NAME = 100
+"""Most characters of a misspelt name to compare: the comparison of long texts takes seconds."""
 
 
 def clean(text: str) -> str:
@@ -61,6 +67,28 @@ def format_list(parts: Iterable[str]) -> str:
     """Return ``a``, ``a and b`` or ``a, b and c``."""
     *first, last = [*parts] or [""]
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def find_nearest(name: str, valid_names: Iterable[str]) -> str:
+    """Return the valid name that is most similar to ``name``; "" if none is similar."""
+    by_lower_case = {valid_name.lower(): valid_name for valid_name in valid_names}
+    near = get_close_matches(name[:_LONGEST_NAME].lower(), by_lower_case, n=1)
+    return by_lower_case[near[0]] if near else ""
+
+
+def suggest_nearest(name: str, valid_names: Iterable[str], prefix: str = "") -> str:
+    """Return ``; did you mean NAME?`` with the most similar valid name; "" if none is similar.
+
+    ``prefix`` is put before the valid name.
+    """
+    near = find_nearest(name, valid_names)
+    return f"{_SUGGESTION}{prefix}{near}?" if near else ""
+
+
+def add_value(message: str, value: str) -> str:
+    """Return ``message, not VALUE``; a suggestion at the end of the message stays at the end."""
+    fault, mark, name = message.partition(_SUGGESTION)
+    return f"{fault}, not {value}{mark}{name}"
 
 
 def figure(value: float | None, missing: str = "–") -> str:

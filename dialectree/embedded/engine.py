@@ -29,6 +29,7 @@ from dialectree.errors import MissingPackage, ModelUnavailable, SettingsError
 from dialectree.models.asking import Form
 from dialectree.system import chance
 from dialectree.system.streams import program
+from dialectree.text import suggest_nearest
 
 DEMONSTRATION = "smollm2"
 PARAMETERS = 134_515_008
@@ -105,7 +106,10 @@ def _require_fetched(model: str) -> None:
 def _require_chat_model(file: Path) -> None:
     """Raise SettingsError unless ``file`` is a GGUF file with a chat template."""
     if not os.path.isfile(file):  # also False for a name that is too long
-        raise SettingsError(f"there is no model file {file}: write local:smollm2 or local:FILE.gguf")
+        suggestion = suggest_nearest(str(file), catalogue(), "local:") or ":"
+        raise SettingsError(
+            f"there is no model file {file}{suggestion} write local:smollm2 or local:FILE.gguf"
+        )
     try:
         _, has_template = read_header(file)
     except OSError as error:

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from dialectree.embedded.catalogue import CatalogueModel, catalogue, find_model, locate_model, models_folder
 from dialectree.errors import DiskFull, InputError, ModelUnavailable
 from dialectree.system.packages import require
-from dialectree.text import line
+from dialectree.text import line, suggest_nearest
 
 _BLOCK = 1 << 22
 
@@ -21,8 +21,8 @@ def choose_model(name: str) -> CatalogueModel:
     """Return a model of the catalogue; raise InputError with the known names for an unknown name."""
     model = catalogue().get(name)
     if model is None:
-        names = ", ".join(catalogue())
-        raise InputError(f"no model {name!r:.100} in the catalogue; it has {names}")
+        suggestion, names = suggest_nearest(name, catalogue()) or ";", ", ".join(catalogue())
+        raise InputError(f"no model {name!r:.100} in the catalogue{suggestion} it has {names}")
     return model
 
 

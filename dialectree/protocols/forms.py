@@ -17,6 +17,7 @@ from typing_extensions import TypedDict, get_type_hints
 
 from dialectree.errors import ArgumentError, InputError, fault_line
 from dialectree.protocols.sources import list_all_setting_names
+from dialectree.text import suggest_nearest
 
 JsonSchema = dict[str, Any]
 
@@ -130,7 +131,8 @@ def validate_input(kind: type[BaseModel], values: Mapping[str, Any]) -> dict[str
     fields = kind.model_fields
     for name in values:
         if name not in fields:
-            raise ArgumentError(f"{name}: unknown input; known: {', '.join(fields)}")
+            suggestion = suggest_nearest(name, fields) or ";"
+            raise ArgumentError(f"{name}: unknown input{suggestion} known: {', '.join(fields)}")
     tidy_values = {
         name: _tidy_value(values.get(name), name)
         for name, field in fields.items()

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from dialectree.protocols.plugins import list_roles
 from dialectree.protocols.trust import ADDRESS
 from dialectree.system.addresses import public, require_spec
+from dialectree.text import suggest_nearest
 
 
 def _speaker(speaker: object) -> object:
@@ -51,7 +52,8 @@ def require_role(name: str) -> str:
         listed = [*dict.fromkeys([*near, *roles])]
         role_names = ", ".join(listed[:_LISTED])
         more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
-        raise ValueError(f"no method has such a role; known: {role_names}{more}")
+        suggestion = suggest_nearest(name, roles) or ";"
+        raise ValueError(f"no method has such a role{suggestion} known: {role_names}{more}")
     return name
 
 

@@ -36,6 +36,7 @@ from dialectree.protocols.settings import SHARED, Own, ProtocolSettings, build_s
 from dialectree.protocols.trust import find_marked_fields, map_entries
 from dialectree.system.addresses import restore_credentials
 from dialectree.system.packages import explain_missing_package, missing, require
+from dialectree.text import suggest_nearest
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
@@ -389,8 +390,8 @@ class Method:
         """Raise InputError for a role in ``user_settings`` that the method does not have."""
         role_names = self.role_names(settings)
         for role in sorted(set(user_settings.get("roles", {})).difference(role_names)):
-            names = ", ".join(role_names)
-            raise InputError(f"`roles` {role}: {self.name} has no such role; known: {names}")
+            suggestion, names = suggest_nearest(role, role_names) or ";", ", ".join(role_names)
+            raise InputError(f"`roles` {role}: {self.name} has no such role{suggestion} known: {names}")
 
     def role_names(self, settings: ProtocolSettings) -> list[str]:
         """Return the roles that speak with these settings, and their families."""
@@ -512,7 +513,10 @@ def inner_settings(outer: ProtocolSettings, inner: Method) -> ProtocolSettings:
     values: Any = map_entries(outer.inner.get(inner.name, {}), restore_credentials)
     for name in values:
         if name not in inner.reads() and name != "inner":
-            raise SettingsError(f"`inner` {inner.name}.{name}: {inner.name} reads no such setting")
+            suggestion = suggest_nearest(name, inner.reads(), f"{inner.name}.")
+            raise SettingsError(
+                f"`inner` {inner.name}.{name}: {inner.name} reads no such setting{suggestion}"
+            )
     try:
         return inherit_settings(outer, inner.protocol.settings, values)
     except SettingsError as error:
@@ -567,7 +571,10 @@ def protocol(name: str) -> Protocol:
     protocols = load_protocols()
     if name not in protocols:
         why = next((f" ({fault})" for path, fault in broken().items() if name in path), "")
-        raise InputError(f"{name}: no such protocol is installed{why}; {', '.join(protocols)} are")
+        suggestion = suggest_nearest(name, protocols) or ";"
+        raise InputError(
+            f"{name}: no such protocol is installed{why}{suggestion} installed: {', '.join(protocols)}"
+        )
     return protocols[name]
 
 
@@ -587,7 +594,8 @@ def method(name: str, of: str | None = None) -> Method:
     """Return the method called ``name``; raise InputError with the known names if it is unknown."""
     methods_by_name = methods() if of is None else protocol(of).methods()
     if name not in methods_by_name:
-        raise InputError(f"`method` {name}: there is no such method; known: {', '.join(methods_by_name)}")
+        suggestion, names = suggest_nearest(name, methods_by_name) or ";", ", ".join(methods_by_name)
+        raise InputError(f"`method` {name}: there is no such method{suggestion} known: {names}")
     return methods_by_name[name]
 
 

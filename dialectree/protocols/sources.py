@@ -13,7 +13,6 @@ import json
 import os
 import tomllib
 from collections.abc import Container, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_origin
 
@@ -23,6 +22,7 @@ from pydantic.fields import FieldInfo
 
 from dialectree.errors import SettingsError
 from dialectree.protocols.plugins import setting_names
+from dialectree.text import add_value, suggest_nearest
 
 PREFIX = "DIALECTREE_"
 FILE = "dialectree.toml"
@@ -146,8 +146,7 @@ def list_all_setting_names() -> set[str]:
 
 def no_such(name: str, valid_names: Iterable[str], prefix: str = "") -> str:
     """Return the message that refuses the setting ``name``, with the most similar name."""
-    near = get_close_matches(name, [*valid_names], n=1)
-    return "there is no such setting" + (f"; is {prefix}{near[0]} meant?" if near else "")
+    return f"there is no such setting{suggest_nearest(name, valid_names, prefix)}"
 
 
 def lines(
@@ -164,9 +163,10 @@ def lines(
             yield f"{top}: {no_such(top, valid_names)}"
         elif top not in reported_names:
             message = fault["msg"].removeprefix("Value error, ")
-            value = "" if "[key]" in rest else f", not {fault['input']!r:.80}"
+            if "[key]" not in rest:
+                message = add_value(message, f"{fault['input']!r:.80}")
             where = source(top, rest, explicit_names, protocol)
-            yield f"{where}: {message[:1].lower()}{message[1:]}{value}"
+            yield f"{where}: {message[:1].lower()}{message[1:]}"
         reported_names.add(top)
 
 

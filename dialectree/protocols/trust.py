@@ -32,6 +32,7 @@ from dialectree.system.addresses import (
     restore_credentials,
 )
 from dialectree.system.platform_internals import on_a_server
+from dialectree.text import add_value
 
 CLIENT = "the context, thread or assistant of a client of this server"
 """The name of the lender for values that a client of a server chose."""
@@ -316,7 +317,8 @@ def endpoint(url: str | None, base_url: str | None) -> str:
     try:
         return require_address(conventional)
     except ValueError as error:
-        raise SettingsError(f"OPENAI_BASE_URL: {error}, not {redact_passwords(conventional)!r}") from None
+        fault = add_value(str(error), repr(redact_passwords(conventional)))
+        raise SettingsError(f"OPENAI_BASE_URL: {fault}") from None
 
 
 def opener(addresses: Iterable[str]) -> Callable[[object], object]:

@@ -189,7 +189,7 @@ def test_another_cannot_go_on_with_a_thread_by_a2a(server: str, thread: str) -> 
 
 
 WRONG = [
-    ({"max_cals": 1}, "is max_calls meant?"),
+    ({"max_cals": 1}, "did you mean max_calls?"),
     ({"gate": 99}, "`gate`: input should be less than or equal to 25"),
     ({"roles": {"juge": "openai:any"}}, "no method has such a role"),
     ({"judge_orders": "twice"}, "`judge_orders`: input should be 'one' or 'both'"),

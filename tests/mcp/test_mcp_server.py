@@ -170,7 +170,7 @@ def test_what_a_tool_returns_and_shows_fits_its_schema(
     ("tool", "values", "line"),
     [
         ("verify", {}, "claim: field required"),
-        ("verify", {**CLAIM, "dept": 2}, "dept: there is no such setting; is depth meant?"),
+        ("verify", {**CLAIM, "dept": 2}, "dept: there is no such setting; did you mean depth?"),
         ("verify", {**CLAIM, "depth": 99}, "depth: input should be less than or equal to 50"),
         ("verify", {**CLAIM, "base_url": "http://127.0.0.1:1"}, "base_url: there is no such"),
         ("verify", {**CLAIM, "method": "direct", "depth": 2}, "`depth`: direct has no such setting"),

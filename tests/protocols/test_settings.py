@@ -66,7 +66,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         "openai:m",
     ),
     ({"seed": "many"}, "`seed`: ", "'many'"),
-    ({"max_dept": 1}, "max_dept: ", "is max_depth meant?"),
+    ({"max_dept": 1}, "max_dept: ", "did you mean max_depth?"),
     ({"model": "gpt"}, "`model`: ", "'gpt'"),
     ({"roles": {"judge": "gpt"}}, "`roles` judge: ", "'gpt'"),
     ({"base_url": "http://h:port"}, "`base_url`: ", "h:port"),
@@ -173,7 +173,8 @@ def test_a_role_that_no_method_has_is_refused_with_those_that_there_are(name: st
     with pytest.raises(SettingsError) as refused:
         build_settings(Settings, **given)
     line = str(refused.value)
-    assert line.startswith(f"`roles` {name}: no method has such a role; known: {first}")
+    suggestion = f" did you mean {first}?" if first else ""
+    assert line.startswith(f"`roles` {name}: no method has such a role;{suggestion} known: {first}")
     listed = line.partition("known: ")[2].partition(" and ")[0].split(", ")
     assert len(listed) == 20 and {*list_roles()}.issuperset(listed)
     with pytest.raises(ValidationError, match="no method has such a role"):

@@ -100,7 +100,7 @@ def test_a_misspelt_setting_is_refused_and_a_hosts_own_name_is_not(
     endpoint.reset()
     with pytest.raises(httpx.HTTPStatusError, match="422") as refused:
         asyncio.run(decided(max_cals=1))
-    assert "is max_calls meant?" in refused.value.response.text
+    assert "did you mean max_calls?" in refused.value.response.text
     assert endpoint.stats()["calls"] == 0
     assert "meat" in asyncio.run(decided(thread_id="one", user_id="somebody"))
 

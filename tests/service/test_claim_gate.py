@@ -157,7 +157,7 @@ def test_the_words_of_debates_stay_out_of_the_chat(settings: dict[str, Any]) -> 
 
 
 def test_wrong_settings_are_refused_when_the_gate_is_made() -> None:
-    with pytest.raises(SettingsError, match="is breadth meant"):
+    with pytest.raises(SettingsError, match="did you mean breadth"):
         dialectree.ClaimGate(bredth=2)
     with pytest.raises(InputError, match="it gives no probability of a claim"):
         dialectree.ClaimGate(method="tsd")

@@ -38,7 +38,7 @@ def model() -> Iterator[str]:
 
 WRONG: dict[str, tuple[type[Exception], str, str, tuple[Any, ...], dict[str, Any]]] = {
     "a value": (ValueError, "^`max_depth`: ", "answer", (QUESTION,), {"max_depth": -1}),
-    "a name": (TypeError, "max_dpeth.*is max_depth meant", "answer", (QUESTION,), {"max_dpeth": 1}),
+    "a name": (TypeError, "max_dpeth.*did you mean max_depth", "answer", (QUESTION,), {"max_dpeth": 1}),
     "of another method": (
         *(TypeError, "^`samples`: tsd has no such setting", "answer", (QUESTION,)),
         {"samples": 3},
