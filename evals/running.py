@@ -21,6 +21,7 @@ from dialectree.evals.results import Result
 from dialectree.evals.rows import Ready
 from dialectree.evals.standing import Spending, Standing
 from dialectree.report.progress import Several, show
+from dialectree.running.recorded_settings import require_keys
 from dialectree.system import clock
 from dialectree.system.loop import finish_all
 
@@ -93,6 +94,8 @@ async def _ask_questions(plan: Plan, spending: Spending, watch: Watch, runs: Sev
         before = folder.evaluation()
         if before is not None and not todo:
             evaluation.ended = before.ended
+        for row in {row.row.name: row for row, _ in todo}.values():
+            require_keys(row.method, row.context)
         folder.begin(evaluation, [item for item in repeated_items if item.id in ids])
 
         def keep(result: Result) -> None:

@@ -23,7 +23,7 @@ from langchain_core.embeddings import Embeddings
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential
 
 from dialectree.errors import KeyRefused, ModelUnavailable, RequestError, SettingsError, Unreachable
-from dialectree.models.error_mapping import map_error
+from dialectree.models.error_mapping import describe_silence, map_error
 from dialectree.models.specs import Spec
 from dialectree.protocols.sources import cache_folder
 from dialectree.protocols.trust import OPENAI, WITH_KEY, key
@@ -239,7 +239,7 @@ class RemoteEncoder:
             call_spec = replace(self._spec, keyless=self.access.keyless)
             fault = map_error(error, call_spec)
             if fault.kind == "lost":
-                raise Unreachable(f"nobody answers at {self._spec.where}: {fault.text}") from error
+                raise Unreachable(describe_silence(self._spec, fault.text)) from error
             passing = fault.kind in ("again", "late", "wait", "down", "broken")
             failure = ModelUnavailable if passing else RequestError
             raise failure(f"{self._spec.where} gives no embeddings: {fault.text}") from error

@@ -16,18 +16,26 @@ from typing import Any, NamedTuple
 from dialectree.contests import arguments, evidence_changes, rulings, verdict_diff
 from dialectree.contests.changes import Draft, fits, flags
 from dialectree.contests.wishes import Change
-from dialectree.errors import DialectreeError, InputError, MissingPackage, RunFolderError, SettingsError
+from dialectree.errors import (
+    DialectreeError,
+    InputError,
+    KeyRefused,
+    MissingPackage,
+    RunFolderError,
+    SettingsError,
+)
 from dialectree.models.sizes import at_chance
 from dialectree.models.specs import Spec
 from dialectree.protocols.protocol import Method, load_protocols, method
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.records import Call, RunRecord, Turn, turns
+from dialectree.records import UNFINISHED, Call, RunRecord, Turn, turns
 from dialectree.records.folder import SOURCES, RunFolder
 from dialectree.running.plug_points import keep_sources, locate_sources
 from dialectree.running.recorded_settings import (
     dump_settings,
     list_role_models,
     read_run_settings,
+    require_keys,
     require_models_and_limits,
     restrict_to_called_roles,
     speakers,
@@ -58,9 +66,7 @@ def start(
     Raises InputError if the run cannot fulfil a wish, if a person has to rule again and ``person``
     is False, and if a model has to be asked and cannot be. Then nothing is written.
     """
-    wishes, old = _require_change_list(wishes), folder.record()
-    if old.status in ("running", "partial"):
-        raise InputError(f"{old.run_id} is not finished; first: {program()} resume {folder.path}")
+    wishes, old = _require_change_list(wishes), require_finished(folder)
     require_models_and_limits(call_settings)
     chosen = method(old.method, old.protocol).on(old.input)
     calls = _journal(folder, old)
@@ -70,7 +76,7 @@ def start(
         raise InputError(f"nothing is contested: give {flags(draft.phases, 'or')}")
     with chosen.packages():
         for change in wishes:
-            _take_up(draft, change)
+            apply_change(draft, change)
     sources: Any = [*draft.sources.values()]
     texts = locate_sources(sources, folder.path / SOURCES)
     rulings.forget_rulings(draft, person=person)
@@ -122,9 +128,12 @@ def _find_callers(
     try:
         context = read_run_settings(draft.record, call_settings, in_runs_folder=in_runs_folder)
         specs = speakers(chosen, context)
-    except (SettingsError, MissingPackage) as error:
+        if _numbers_alone(draft.record, draft, calls):
+            return _Callers(context, {})
+        require_keys(chosen, context)
+    except (SettingsError, MissingPackage, KeyRefused) as error:
         return _Callers(nobody, {}, error)
-    return _Callers(context, {} if _numbers_alone(draft.record, draft, calls) else specs)
+    return _Callers(context, specs)
 
 
 def _make_record(
@@ -159,7 +168,15 @@ def _require_change_list(changes: object) -> list[Change]:
     return change_list
 
 
-def _take_up(draft: Draft, change: Change) -> None:
+def require_finished(folder: RunFolder) -> RunRecord:
+    """Return the record of a run that can be contested; raise InputError if the run is not finished."""
+    record = folder.record()
+    if record.status in UNFINISHED:
+        raise InputError(f"{record.run_id} is not finished; first: {program()} resume {folder.path}")
+    return record
+
+
+def apply_change(draft: Draft, change: Change) -> None:
     """Apply ``change`` to ``draft``; raise InputError if the run cannot fulfil it."""
     if not fits(change, draft.phases):
         able = [protocol.name for protocol in load_protocols().values() if fits(change, protocol.phases)]

@@ -10,10 +10,12 @@ from typing import NamedTuple
 
 import httpx2
 
+from dialectree.models.error_mapping import SERVERS
 from dialectree.models.sizes import KINDS, UNREADABLE, read_models
+from dialectree.models.specs import KEY_VARIABLES
 from dialectree.system.platform_internals import on_a_server
 
-PORTS = (11434, 1234, 8000, 8080)
+PORTS = tuple(SERVERS)
 """The usual ports of Ollama, LM Studio, vLLM and llama.cpp."""
 
 
@@ -52,38 +54,13 @@ async def _server(client: httpx2.AsyncClient, port: int, timeout_s: float) -> Lo
     return LocalServer(kind or "OpenAI-compatible", base_url, tuple(m["id"] for m in models))
 
 
-# Keys of providers in the environment
-
-_PROVIDERS = {
-    "OPENAI_API_KEY": "openai",
-    "ANTHROPIC_API_KEY": "anthropic",
-    "GOOGLE_API_KEY": "google_genai",
-    "GEMINI_API_KEY": "google_genai",
-    "MISTRAL_API_KEY": "mistralai",
-    "OPENROUTER_API_KEY": "openrouter",
-    "AZURE_OPENAI_API_KEY": "azure_openai",
-    "BASETEN_API_KEY": "baseten",
-    "COHERE_API_KEY": "cohere",
-    "DEEPSEEK_API_KEY": "deepseek",
-    "FIREWORKS_API_KEY": "fireworks",
-    "GROQ_API_KEY": "groq",
-    "NVIDIA_API_KEY": "nvidia",
-    "PERPLEXITY_API_KEY": "perplexity",
-    "PPLX_API_KEY": "perplexity",
-    "TOGETHER_API_KEY": "together",
-    "UPSTAGE_API_KEY": "upstage",
-    "XAI_API_KEY": "xai",
-}
-"""Variables that LangChain's packages read, each with its provider as a spec names it."""
-
-
 def list_specs_with_keys() -> dict[str, str]:
     """Return ``{"OPENAI_API_KEY": "openai:NAME"}`` for each key that is set.
 
     Return no key on a server: its clients see errors, and must not learn which keys the operator has.
     """
     specs: dict[str, str] = {}
-    for variable, provider in _PROVIDERS.items():
+    for variable, provider in KEY_VARIABLES.items():
         spec = f"{provider}:NAME"
         if os.environ.get(variable) and spec not in specs.values() and not on_a_server():
             specs[variable] = spec

@@ -39,11 +39,12 @@ from dialectree.models.error_mapping import (
     MappedError,
     OversizedBody,
     UnreadableReply,
+    describe_silence,
     map_error,
 )
 from dialectree.models.limits import Limiter
 from dialectree.models.local_models import LOCAL_MODELS
-from dialectree.models.specs import Spec
+from dialectree.models.specs import Spec, describe_missing_key
 from dialectree.protocols.trust import OPENAI, key
 from dialectree.system import chance, clock
 from dialectree.trace.events import Delay, Pause
@@ -354,7 +355,7 @@ class Endpoint:
                 address.lost_since = began
             address.lost_last = now
             if not address.answers and now - address.lost_since >= UNREACHABLE_AFTER_S:
-                raise Unreachable(f"nobody answers at {self.spec.where}: {error.text}")
+                raise Unreachable(describe_silence(self.spec, error.text))
             return
         address.lost_last = -math.inf
         address.answers |= error.kind not in ("broken", "foreign")
@@ -504,8 +505,8 @@ class Endpoint:
         elif rung == "json_object":
             body["response_format"] = {"type": rung}
         secret = "" if self.spec.keyless else key() or ""
-        if official and not secret:
-            raise KeyRefused(f"{OPENAI} needs a key: set OPENAI_API_KEY, or name an endpoint by `base_url`")
+        if refusal := describe_missing_key(self.spec):
+            raise KeyRefused(refusal)
         request_body = {name: value for name, value in body.items() if name not in how.dropped}
         return self.spec.whole_url or "", secret, request_body
 

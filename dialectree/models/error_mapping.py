@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple
+from urllib.parse import urlsplit
 
 import aiohttp
 import openai
@@ -25,7 +26,7 @@ from dialectree.models.refusals import (
     read_refusal_value,
     seconds,
 )
-from dialectree.models.specs import Spec
+from dialectree.models.specs import NO_KEY, Spec
 from dialectree.protocols.trust import NAME_IT
 from dialectree.system import clock
 from dialectree.system.streams import program
@@ -34,7 +35,14 @@ from dialectree.text import line
 LONGEST_WAIT_S = 300.0
 """Longest wait that an endpoint may ask for, in seconds."""
 
-_NO_KEY = re.compile(r"api.?key|authentication|credentials", re.I)
+SERVERS = {
+    11434: ("Ollama", "ollama serve"),
+    1234: ("LM Studio", "lms server start"),
+    8000: ("vLLM", "vllm serve NAME"),
+    8080: ("llama.cpp", "llama-server -m FILE.gguf"),
+}
+"""The usual ports of model servers, each with the server's name and the command that starts it."""
+
 _PAGE = re.compile(r"<(!doctype|html|head|body)\b", re.I)
 
 
@@ -116,9 +124,20 @@ def map_error(error: Exception, spec: Spec) -> MappedError:
         return MappedError("broken", "the connection broke")
     if isinstance(error, TimeoutError | openai.APITimeoutError):
         return MappedError("late", "it timed out")
-    if isinstance(error, ForeignFailure) and _NO_KEY.search(text):
+    if isinstance(error, ForeignFailure) and NO_KEY.search(text):
         raise KeyRefused(f"{spec.where} lacks a valid key: {text}") from error
     return MappedError("again", f"{type(causes[0]).__name__}: {text}")
+
+
+def describe_silence(spec: Spec, text: str) -> str:
+    """Return the message for an address that takes no connection.
+
+    Asks whether the model server that usually has the address's port is running.
+    """
+    port = urlsplit(spec.url).port if spec.url else 11434 if spec.provider == "ollama" else None
+    name, command = SERVERS.get(port or 0, ("", ""))
+    question = f"is {name} running (`{command}`)? " if name else ""
+    return f"nobody answers at {spec.where}: {question}{text}"
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

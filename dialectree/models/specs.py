@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +17,11 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableWithFallbacks
 from pydantic import SecretStr
 
-from dialectree.errors import ModelUnavailable, SettingsError
+from dialectree.errors import KeyRefused, ModelUnavailable, SettingsError
 from dialectree.models.limits import Limiter, limiter
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.protocols.sources import endpoint_from_environment
-from dialectree.protocols.trust import endpoint
+from dialectree.protocols.trust import OPENAI, endpoint, key
 from dialectree.system.addresses import (
     is_loopback,
     mark,
@@ -28,7 +31,31 @@ from dialectree.system.addresses import (
     restore_credentials,
     secrets,
 )
-from dialectree.text import line
+from dialectree.text import find_nearest, line
+
+KEY_VARIABLES = {
+    "OPENAI_API_KEY": "openai",
+    "ANTHROPIC_API_KEY": "anthropic",
+    "GOOGLE_API_KEY": "google_genai",
+    "GEMINI_API_KEY": "google_genai",
+    "MISTRAL_API_KEY": "mistralai",
+    "OPENROUTER_API_KEY": "openrouter",
+    "AZURE_OPENAI_API_KEY": "azure_openai",
+    "BASETEN_API_KEY": "baseten",
+    "COHERE_API_KEY": "cohere",
+    "DEEPSEEK_API_KEY": "deepseek",
+    "FIREWORKS_API_KEY": "fireworks",
+    "GROQ_API_KEY": "groq",
+    "NVIDIA_API_KEY": "nvidia",
+    "PERPLEXITY_API_KEY": "perplexity",
+    "PPLX_API_KEY": "perplexity",
+    "TOGETHER_API_KEY": "together",
+    "UPSTAGE_API_KEY": "upstage",
+    "XAI_API_KEY": "xai",
+}
+"""Variables that LangChain's packages read, each with its provider as a spec names it."""
+NO_KEY = re.compile(r"api.?key|authentication|credentials", re.I)
+"""Matches the error of a library that has no key."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +146,8 @@ def resolve(speaker: str | Runnable[Any, Any], context: ProtocolSettings) -> Spe
         if url:
             context.trust.require_provider(provider, url)
         spec = Spec(provider, model, public(url) if url else None, url)
-        require(spec)  # its package finds the key by itself
+        with suppress(KeyRefused):  # describe_missing_key says so before the first call
+            require(spec)  # its package finds the key by itself
         return spec
     url = endpoint(url, context.base_url)
     access = context.trust.access(url)
@@ -144,12 +172,14 @@ def _name_of(live: Runnable[Any, Any]) -> str:
 def chat_model(spec: Spec) -> BaseChatModel:
     """Return the model of ``spec`` without retries of its own; the provider's package finds the key.
 
-    Raises SettingsError for an unknown provider or a missing package.
+    Raises SettingsError for an unknown provider or a missing package, and KeyRefused for a missing key.
     """
     from langchain.chat_models import init_chat_model
 
     options: dict[str, Any] = {"base_url": spec.whole_url} if spec.whole_url else {}
     try:
+        if spec.provider == "ollama" and not _can_import("langchain_ollama"):
+            raise ImportError("pip install langchain-ollama")  # LangChain would take an older package
         model: BaseChatModel = init_chat_model(
             spec.model, model_provider=spec.provider, max_retries=0, **options
         )
@@ -159,20 +189,65 @@ def chat_model(spec: Spec) -> BaseChatModel:
         raise SettingsError(f"{spec.name} needs a package that is not installed: {hint}") from None
     except Exception as error:  # of any library: usually a missing key
         if isinstance(error, ValueError) and "provider" in str(error).partition("\n")[0]:
-            providers = str(error).partition("providers are: ")[2] or "see LangChain's documents"
             raise SettingsError(
-                f"there is no provider {spec.provider!r}: write openai:NAME, local:smollm2, "
-                f"local:PATH.gguf, or one of {providers}"
+                f"there is no provider {spec.provider!r}{_suggest_provider(spec, str(error))}"
             ) from None
         text = line(spec.discreet(str(error)), 300)
+        if NO_KEY.search(text):
+            raise KeyRefused(_ask_for_key(spec)) from None
         raise ModelUnavailable(f"{spec.name} cannot be used: {text}") from None
     return model
+
+
+def _can_import(module: str) -> bool:
+    """Return whether a module is imported already or can be."""
+    return module in sys.modules or find_spec(module) is not None
+
+
+def _suggest_provider(spec: Spec, refusal: str) -> str:
+    """Return the spec with the most similar provider, or else how to write a spec.
+
+    ``refusal`` is LangChain's message, which lists its providers.
+    """
+    providers = refusal.partition("providers are: ")[2]
+    names = ("openai", "local", *providers.split(", "))
+    if near := find_nearest(spec.provider, names):
+        address = f"@{spec.url}" if spec.url else ""
+        return f"; did you mean {near}:{spec.model}{address}?"
+    others = providers or "see LangChain's documents"
+    return f": write openai:NAME, local:smollm2, local:PATH.gguf, or one of {others}"
 
 
 @lru_cache(maxsize=64)
 def require(spec: Spec) -> None:
     """Raise the errors of ``chat_model``; check each spec only until it works once."""
     chat_model(spec)
+
+
+def require_keys(specs: Iterable[Spec]) -> None:
+    """Raise KeyRefused, which names every missing key, if the key of a model is not set."""
+    if missing := [*dict.fromkeys(text for spec in specs if (text := describe_missing_key(spec)))]:
+        raise KeyRefused("; ".join(missing))
+
+
+def describe_missing_key(spec: Spec) -> str:
+    """Return which key the model of ``spec`` lacks; "" if it has its key or needs none."""
+    if spec.live is not None:
+        return ""
+    if spec.openai_compatible:
+        lacks_key = spec.url == OPENAI and not (spec.keyless or key())
+        return f"{OPENAI} needs a key: set OPENAI_API_KEY, or name an endpoint by `base_url`" * lacks_key
+    try:
+        require(spec)
+    except KeyRefused as error:
+        return str(error)
+    return ""
+
+
+def _ask_for_key(spec: Spec) -> str:
+    """Return the message that asks for the key of a model of another library."""
+    variables = [variable for variable, provider in KEY_VARIABLES.items() if provider == spec.provider]
+    return f"{spec.where} needs a key: set {' or '.join(variables) or 'the key of its provider'}"
 
 
 def models(chat: Runnable[Any, Any]) -> Iterator[BaseChatModel]:

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from dialectree.errors import InputError, SettingsError
+from dialectree.models import specs
 from dialectree.models.limits import require_prices
 from dialectree.models.local_models import LOCAL_MODELS
 from dialectree.models.specs import Spec, resolve
@@ -150,6 +151,15 @@ def speakers(chosen: Method, context: ProtocolSettings) -> dict[str, Spec]:
         if not context.replay:  # a replay calls no model
             LOCAL_MODELS.require().require(model)
     return specs
+
+
+def require_keys(chosen: Method, context: ProtocolSettings) -> None:
+    """Raise KeyRefused, which names every missing key, unless each role's model has its key.
+
+    A replay calls no model, so it needs no key.
+    """
+    if not context.replay:
+        specs.require_keys(speakers(chosen, context).values())
 
 
 def list_role_models(specs: Mapping[str, Spec], before: Mapping[str, str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from langgraph.types import Command
 from pydantic import JsonValue
 
 from dialectree import prompts
-from dialectree.errors import DialectreeError, MissingPackage, ReplayMiss, SettingsError
+from dialectree.errors import DialectreeError, KeyRefused, MissingPackage, ReplayMiss, SettingsError
 from dialectree.flow.human_input import Ask, answer_requests, payload_of, require_person, without_person
 from dialectree.models.door import REPAIRS
 from dialectree.models.limits import Budget
@@ -40,6 +40,7 @@ from dialectree.running.recorded_settings import (
     dump_settings,
     list_role_models,
     read_run_settings,
+    require_keys,
     restrict_to_called_roles,
     speakers,
     versions,
@@ -141,6 +142,7 @@ def begin(
     Its folder is a new one in ``runs``, or ``folder``.
     """
     chosen = chosen.on(graph_input)
+    require_keys(chosen, context)
     record = new_record(chosen, graph_input, context)
     record.evaluated = evaluated
     return RunHandle(create_folder(record, runs, folder=folder), record, chosen, context)
@@ -187,7 +189,8 @@ def again(folder: RunFolder, new_settings: Mapping[str, Any], runs: Path | None 
             record.models = list_role_models(
                 speakers(chosen, context), restrict_to_called_roles(record.models, ledger)
             )
-    except (SettingsError, MissingPackage) as error:
+    except (SettingsError, MissingPackage, KeyRefused) as error:
+            require_keys(chosen, context)
         if record.contest is None or not unfinished:
             raise
         return RunHandle(folder, record, chosen, without_models(record, new_settings), refusal=error)

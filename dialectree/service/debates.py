@@ -29,6 +29,7 @@ from dialectree.running.plug_points import DOCUMENTS, WatchReading
 from dialectree.running.recorded_settings import (
     calibration,
     list_role_models,
+    require_keys,
     require_models_and_limits,
     speakers,
 )
@@ -58,6 +59,8 @@ class DebatePlan:
     """A line on each setting without effect."""
     graph_input: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     """The input of the debate's graph."""
+    require_keys: Callable[[], None] = lambda: None
+    """Raises KeyRefused if a model that the debate calls lacks its key."""
     calls: tuple[int, int] | None = None
     """The least and the most calls, if the declaration gives both without an estimate."""
 
@@ -248,6 +251,7 @@ class Debates:
             context,
             remarks,
             graph_input,
+            partial(require_keys, chosen, context),
             chosen.count_calls(context),
         )
 

@@ -131,6 +131,8 @@ def command(protocol: Protocol) -> flags.Command:
             planned = Debates(runs, person=True).plan(chosen, read, settings, watch_reading)
         for remark in planned.remarks:
             flags.notice(remark)
+        if not dry_run:
+            planned.require_keys()
         collect_garbage_seldom()
         calls = planned.calls
         if dry_run or calls is None or not quiet:

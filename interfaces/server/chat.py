@@ -18,7 +18,7 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from dialectree.contests import parse
-from dialectree.errors import Halted, InputError, RunNotFound
+from dialectree.errors import Halted, InputError, KeyRefused, RunNotFound
 from dialectree.flow import Graph
 from dialectree.flow.human_input import Ask, Payload, interrupt_for_answer, payload_of
 from dialectree.flow.state import VerdictFields
@@ -193,7 +193,7 @@ class ChatSteps:
         try:
             debates, models = _debates(runtime), _live(runtime.context)
             run = await asyncio.to_thread(debates.take_up, before.run_id, models)
-        except (InputError, RunNotFound) as error:
+        except (InputError, KeyRefused) as error:
             return self._reply(str(error))
         try:
             return await self._conduct_run(run, runtime, ask)
@@ -252,7 +252,7 @@ class ChatSteps:
 
         try:
             run = await asyncio.to_thread(begin_contest)
-        except (InputError, RunNotFound) as error:
+        except (InputError, KeyRefused) as error:
             return self._reply(str(error))
         return await self._conduct_run(run, runtime)
 

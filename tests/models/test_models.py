@@ -21,7 +21,7 @@ from dialectree.errors import MissingPackage, SettingsError
 from dialectree.interfaces.cli.progress import demonstration
 from dialectree.models import sizes
 from dialectree.models.sizes import at_chance, local_parameters, parameters
-from dialectree.models.specs import Spec, chat_model, resolve
+from dialectree.models.specs import KEY_VARIABLES, Spec, chat_model, resolve
 from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.protocols.trust import OPENAI
 from tests.models.gguf_file import gguf
@@ -112,7 +112,7 @@ def test_each_provider_is_one_that_langchain_knows(monkeypatch: pytest.MonkeyPat
     with pytest.raises(SettingsError) as refused:
         chat_model(Spec("nobody", "x"))
     known = str(refused.value)
-    for variable, provider in models_at_hand._PROVIDERS.items():
+    for variable, provider in KEY_VARIABLES.items():
         assert provider in known, variable
 
 

@@ -120,7 +120,8 @@ def test_a_provider_is_asked_by_its_own_structured_output(ollama: list[ToolModel
     ("spec", "says_"),
     [
         ("cohere:command", "command needs a package .*: pip install langchain-cohere"),
-        ("opnai:gpt", "no provider 'opnai': write openai:NAME, .*anthropic.*ollama"),
+        ("opnai:gpt", r"no provider 'opnai'; did you mean openai:gpt\?"),
+        ("nosuch:gpt", "no provider 'nosuch': write openai:NAME, .*anthropic.*ollama"),
     ],
 )
 def test_what_a_provider_lacks_is_said_before_anything_runs(spec: str, says_: str) -> None:
