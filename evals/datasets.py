@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from string import ascii_uppercase
@@ -35,7 +36,8 @@ from dialectree.evals.tasks import TASKS
 from dialectree.protocols.protocol import Dataset, Method, load_protocols
 from dialectree.protocols.protocol import load as load_attribute
 from dialectree.protocols.sources import cache_folder
-from dialectree.text import count, format_list, line
+from dialectree.system.addresses import describe_missing_file
+from dialectree.text import count, format_list, line, suggest_nearest
 
 TIMEOUT_S = 15.0
 """Seconds without data after which a download fails."""
@@ -135,8 +137,11 @@ def _path(name: str, data: str | Path | None, datasets_by_name: Mapping[str, Dat
     if name in datasets_by_name:
         return Path(data) if data is not None else fetch_dataset(datasets_by_name[name])
     if not os.path.isfile(name):
+        suggestion = suggest_nearest(name, datasets_by_name) or ";"
+        if re.match(r"https?://", name):
+            raise InputError(describe_missing_file(name, ""))
         raise InputError(
-            f"there is no data set and no file {name!r}; known are {', '.join(datasets_by_name)}"
+            f"there is no data set and no file {name!r}{suggestion} known are {', '.join(datasets_by_name)}"
         )
     if data is not None:
         raise InputError(f"--data goes with a data set's name, and {name} is a file: leave one out")

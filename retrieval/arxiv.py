@@ -9,6 +9,7 @@ import httpx
 from dialectree.errors import InputError
 from dialectree.retrieval.formats import LARGEST_FILE
 from dialectree.system import clock
+from dialectree.system.addresses import describe_missing_file
 
 ADDRESS = "https://arxiv.org"
 DEADLINE = 15.0
@@ -31,7 +32,7 @@ def find_id(source: str) -> str | None:
     if match := _PLAIN.fullmatch(text) or _LINK.fullmatch(text):
         return match[1] + (match[2] or "").lower()
     if re.match(r"https?://", text, re.IGNORECASE):
-        raise InputError(f"{text[:200]}: only arXiv's papers are downloaded; give this one as a file")
+        raise InputError(f"{describe_missing_file(text[:200], '')}; only arXiv's papers are downloaded")
     return None
 
 

@@ -43,6 +43,7 @@ from dialectree.retrieval.formats import (
 from dialectree.retrieval.kept_files import read_once
 from dialectree.retrieval.reading_process import ReadingProcess, read_file
 from dialectree.retrieval.text import blocks_of, read_titled_text, sound
+from dialectree.system.addresses import describe_missing_file
 
 _BETWEEN = "\n\n"
 _OPENING = 3
@@ -199,7 +200,8 @@ def _exists(source: str | Path) -> bool:
 def bytes_of(path: Path, source: str) -> bytes:
     """Return the bytes of a file, at most one more than is allowed; errors name the file ``source``."""
     if not _exists(path):
-        raise InputError(f"{source}: no such file; give a paper's file or an arXiv id")
+        problem = "no such file; give a paper's file or an arXiv id"
+        raise InputError(describe_missing_file(source, problem))
     try:
         if path.is_file():
             with path.open("rb") as file:

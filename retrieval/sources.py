@@ -23,6 +23,7 @@ from pydantic import TypeAdapter
 
 from dialectree.errors import InputError
 from dialectree.protocols.sources import cache_folder
+from dialectree.system.addresses import describe_missing_file
 from dialectree.system.packages import explain_missing_package, require
 
 with explain_missing_package("reading sources", "dialectree[sources]"):
@@ -172,7 +173,8 @@ def _files(paths: Sequence[Path], notices: list[str]) -> dict[Path, str]:
     files_by_path: dict[str, tuple[str, Path]] = {}
     for path in paths:
         if not os.path.exists(path):  # also for names that are too long or invalid
-            raise InputError(f"{path}: no such file or folder; give a document or a folder of them")
+            problem = "no such file or folder; give a document or a folder of them"
+            raise InputError(describe_missing_file(str(path), problem))
         if path.is_dir():
             for real, name, file in _below(path, notices):
                 files_by_path.setdefault(real, (name, file))

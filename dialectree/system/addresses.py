@@ -12,6 +12,8 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 from pydantic import ValidationError
 from pydantic_core import InitErrorDetails
 
+from dialectree.text import line
+
 T = TypeVar("T")
 
 _URL = re.compile(r"(?P<scheme>\w+://)(?:[^/?#\s]*@)?(?P<place>[^?#\s]*)(?:[?#]\S*)?")
@@ -20,8 +22,16 @@ _NAMED = re.compile(r"(?:\w+:(?!//)[^@?#]+@(?=https?://)|(?:openai|local):[^@?#]
 _HIDDEN = re.compile(r"\A.*[?#].*@.*|\A[^?#]*@|[?#].*", re.DOTALL)
 """The parts of a refused text, after its harmless beginning, that may be user, password or query."""
 _SPEC = re.compile(r"(?P<provider>[a-z][a-z0-9_]*):(?!//)(?P<model>.+?)(?:@(?P<url>https?://.*))?", re.DOTALL)
-_NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+)(/|\Z)|@.*(@|://)", re.DOTALL)
+_NO_SCHEME = re.compile(r"@(localhost|\d+(?:\.\d+){3}|[\w.-]+:\d+)(/|\Z)|@.*(@|://)", re.DOTALL)
 """Characters in a model's name that show that a part of it was meant as an address."""
+_BARE_MODEL = re.compile(r"(?:(?P<provider>[A-Za-z]\w*)[:/])?(?P<model>[\w.-]+)")
+"""A model without its provider, or with the provider in another notation; never an address."""
+_BARE_ADDRESS = re.compile(r"[\w.-]+(?::\d+)?(?:/[\w./-]*)?")
+"""An address without its scheme, and without user, password and query."""
+_FAMILIES = {"claude": "anthropic", "gemini": "google_genai", "smollm2": "local"}
+"""Providers of models that are not called ``openai:``, by the beginning of the model's name."""
+_FETCHED = re.compile(r"(https?|ftp):/+", re.IGNORECASE)
+_ENDING = re.compile(r"\.\w{1,8}\Z")
 _SHORTEST_SECRET = 4  # a shorter secret protects nothing, and hiding it would hide words
 
 
@@ -43,13 +53,17 @@ def redact_passwords(text: str) -> str:
 
 
 def require_address(url: str) -> str:
-    """Return ``url``; raise ValueError if it is not an address. The error never quotes ``url``."""
+    """Return ``url``; raise ValueError if it is not an address.
+
+    The error quotes ``url`` only if nothing in it can be a password.
+    """
     try:
         parts = urlsplit(url)
     except ValueError:
         raise ValueError("this cannot be read as an address") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("an address begins with http:// or https://")
+        suggestion = f"; did you mean http://{url}?" if _BARE_ADDRESS.fullmatch(url) else ""
+        raise ValueError(f"an address begins with http:// or https://{suggestion}")
     if " " in url or not url.isprintable():  # ``public`` would show a password after it
         raise ValueError("an address must not contain a blank or a line break")
     try:
@@ -69,12 +83,39 @@ def require_spec(text: str) -> re.Match[str]:
     spec = _SPEC.fullmatch(text.strip())
     if not spec:
         spec_forms = "openai:NAME, openai:NAME@URL, PROVIDER:NAME, local:smollm2 or local:PATH.gguf"
-        raise ValueError(f"a model is written {spec_forms}")
+        raise ValueError(f"a model is written {spec_forms}{_suggest_spec(text.strip())}")
     if _NO_SCHEME.search(spec["model"]):
-        raise ValueError("an address begins with http:// or https://")
+        model, _, url = spec["model"].rpartition("@")
+        suggestion = ""
+        if "@" not in model and _BARE_ADDRESS.fullmatch(url):
+            suggestion = f"; did you mean {spec['provider']}:{model}@http://{url}?"
+        raise ValueError(f"an address begins with http:// or https://{suggestion}")
     if spec["url"]:
         require_address(spec["url"])
     return spec
+
+
+def _suggest_spec(text: str) -> str:
+    """Return ``; did you mean openai:NAME?`` for a model ``text`` without a provider; "" for other texts."""
+    model = _BARE_MODEL.fullmatch(text)
+    if model is None:
+        return ""
+    family = next((_FAMILIES[name] for name in _FAMILIES if model["model"].startswith(name)), "openai")
+    provider = "local" if text.endswith(".gguf") else (model["provider"] or family).lower()
+    return f"; did you mean {provider}:{model['model']}?"
+
+
+def describe_missing_file(name: str, problem: str) -> str:
+    """Return the message for a file that does not exist: ``problem``, or that ``name`` is something else.
+
+    An address or a text is often given in place of a file. A path has one slash less than the address.
+    """
+    if address := _FETCHED.match(name):
+        url = public(f"{address[1]}://{name[address.end() :]}")
+        return f"{url}: addresses are not fetched; save the page as a file and name the file"
+    if " " in name and not _ENDING.search(name):
+        return f"{line(name, 60)!r} is a text, not a file; save it as a file and name the file"
+    return f"{name}: {problem}"
 
 
 def address_in(text: str) -> str:

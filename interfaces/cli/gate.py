@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from dialectree.interfaces.cli.debate import usable_protocols
 from dialectree.interfaces.cli.flags import notice
 from dialectree.protocols.forms import MAX_LENGTH
 from dialectree.protocols.options import get_option_details
+from dialectree.system.addresses import describe_missing_file
 
 if TYPE_CHECKING:
     from dialectree.interfaces.agents.claims import ClaimVerifier, Finding
@@ -163,7 +165,9 @@ def _read(file: str) -> str:
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise InputError(f"{file}: {(error.strerror or str(error)).lower()}") from None
+        problem = (error.strerror or str(error)).lower()
+        fault = f"{file}: {problem}" if os.path.exists(file) else describe_missing_file(file, problem)
+        raise InputError(fault) from None
     except (UnicodeDecodeError, ValueError):
         raise InputError(f"{file}: not a text in UTF-8; convert it") from None
     if len(text) > MAX_LENGTH:

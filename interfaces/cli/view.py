@@ -50,13 +50,14 @@ def view(
     from dialectree.errors import InputError
     from dialectree.interfaces.cli import streams
     from dialectree.system import loop
+    from dialectree.system.addresses import describe_missing_file
     from dialectree.system.packages import require
 
     acts = not read_only and not (folder / "evaluation.json").is_file()
     if bundle is None:
         require("dialectree view", "dialectree[view]")
     if not folder.is_dir() and (bundle is not None or folder != _RUNS or not acts):
-        raise InputError(f"{folder}: there is no such folder")
+        raise InputError(describe_missing_file(str(folder), "there is no such folder"))
     if bundle is not None:
         from dialectree.interfaces.cli.bundle import write_bundle
 
