@@ -204,5 +204,5 @@ def test_the_command_says_how_to_ask_again_and_when_there_is_nothing_to_ask() ->
         assert before["answer"] is None
         calls = endpoint.stats()["calls"]
         done = command("resume", str(folder), *to)
-        assert "none of its calls failed: nothing is asked again" in done.err
+        assert "none of its calls failed: nothing to resume" in done.err
         assert (done.record["status"], endpoint.stats()["calls"]) == ("answered", calls)

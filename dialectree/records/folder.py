@@ -119,6 +119,9 @@ class RunFolder(EventLog):
             raise RunFolderError(f"{run!r} may be {names}{more}: write more of the id")
         if owner is not None:
             raise RunNotFound(f"there is no run {run!r:.200} of yours here")
+        if os.path.isdir(path) and cls.all(path):
+            lists = f"{program()} show {path} lists them"
+            raise RunNotFound(f"there is no run {run!r}: {path} is a folder of runs; name one; {lists}")
         where = " or ".join(map(str, reversed(paths)))
         raise RunNotFound(f"there is no run {run!r}: no run.json in {where}; {program()} show lists them")
 

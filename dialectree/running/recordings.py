@@ -17,6 +17,7 @@ from dialectree.running.held_run import Watch
 from dialectree.running.recorded_settings import make_placeholder_models, read_run_settings
 from dialectree.running.runner import RunHandle
 from dialectree.system import clock
+from dialectree.text import suggest_nearest
 
 _SECONDS_A_WORD = 0.1
 _LONGEST_S = 55.0
@@ -105,15 +106,27 @@ def list_recordings() -> dict[str, Recording]:
     }
 
 
-def play(name: str, runs: Path, *, paced: bool) -> Playback:
-    """Copy the recorded debate of a protocol into ``runs``, as a new run to play.
+def find_recording(name: str) -> str:
+    """Return the name of the recording that ``name`` means: a recording, or the command of a protocol.
 
     Raises InputError, with the known names, for a protocol without a recording.
     """
     recordings = list_recordings()
-    if name not in recordings:
-        raise InputError(f"{name}: no such recorded debate; choose from {', '.join(recordings)}")
-    recording = RunFolder(recordings[name].folder)
+    names_by_command = {protocol.command: protocol.name for protocol in load_protocols().values()}
+    found = name if name in recordings else names_by_command.get(name, "")
+    if found not in recordings:
+        commands = [command for command, found in names_by_command.items() if found in recordings]
+        suggestion = suggest_nearest(name, [*recordings, *filter(None, commands)]) or ";"
+        raise InputError(f"{name}: no such recorded debate{suggestion} choose from {', '.join(recordings)}")
+    return found
+
+
+def play(name: str, runs: Path, *, paced: bool) -> Playback:
+    """Copy the recorded debate ``name`` into ``runs``, as a new run to play.
+
+    Raises the errors of :func:`find_recording`.
+    """
+    recording = RunFolder(list_recordings()[find_recording(name)].folder)
     record, calls = recording.record(), recording.ledger()
     # Skip the starting of models, which happened only at the recording.
     events = [event for event in recording.events() if event.data.get("why") != "starting"]

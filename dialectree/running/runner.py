@@ -177,6 +177,10 @@ def again(folder: RunFolder, new_settings: Mapping[str, Any], runs: Path | None 
     record, ledger = folder.record(), folder.ledger()
     chosen = method(record.method, record.protocol).on(record.input)
     unfinished = record.status in UNFINISHED
+    if not unfinished and not list_failed_calls(record, ledger):
+        context = without_models(record, new_settings)  # no call is made
+        chosen.require_roles(context, new_settings)
+        return RunHandle(folder, record, chosen, context)
     if record.sources:
         DOCUMENTS.require().require_unchanged(record, new_settings.get("reader"))
     try:
@@ -186,11 +190,11 @@ def again(folder: RunFolder, new_settings: Mapping[str, Any], runs: Path | None 
         chosen.require_roles(context, new_settings)
         failed = [] if context.replay else list_failed_calls(record, ledger)
         if failed or unfinished:
+            require_keys(chosen, context)
             record.models = list_role_models(
                 speakers(chosen, context), restrict_to_called_roles(record.models, ledger)
             )
     except (SettingsError, MissingPackage, KeyRefused) as error:
-            require_keys(chosen, context)
         if record.contest is None or not unfinished:
             raise
         return RunHandle(folder, record, chosen, without_models(record, new_settings), refusal=error)

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 def demo(
     protocol: Annotated[
-        str | None, typer.Argument(help="The name of a recording; without it, all are listed and one played.")
+        str | None,
+        typer.Argument(
+            help="A recording, or the command of its protocol; without it, all are listed and one played."
+        ),
     ] = None,
     fast: Annotated[bool, typer.Option("--fast", help="Play without pauses.")] = False,
     runs: flags.Runs = Path("runs"),
@@ -33,10 +36,10 @@ def demo(
     from dialectree.flow.steps import ILLUSTRATION
     from dialectree.interfaces.cli import progress
     from dialectree.interfaces.cli.streams import notice
-    from dialectree.running.recordings import list_recordings, play
+    from dialectree.running.recordings import find_recording, list_recordings, play
 
     recordings = list_recordings()
-    name = protocol or _first(recordings)
+    name = find_recording(protocol or _first(recordings))
     run = play(name, runs, paced=Console(stderr=True).is_terminal and not quiet and not fast)
     if protocol is None and not quiet:
         _list(recordings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,6 +47,8 @@ def show(
         raise InputError("--html, --md, --json and --open exclude one another")
     if node is not None and (html or md or open_):
         raise InputError("--node: --html, --md and --open show the whole run; --json one node")
+    if run is not None and other is None and _is_folder_of_runs(Path(run), runs):
+        runs, run = Path(run), None
     if run is None:
         if html or md or open_ or node is not None:
             raise InputError(f"which run? {streams.program()} show lists them")
@@ -72,6 +75,15 @@ def show(
         _print(report.transcript(chosen_node, record))
     else:
         _print(report.tree(record, depth), after=report.paths(folder.path))
+
+
+def _is_folder_of_runs(path: Path, runs: Path) -> bool:
+    """Return whether ``path`` is the folder of all runs, or another folder that contains runs."""
+    from dialectree.records.folder import RunFolder
+
+    if not os.path.isdir(path) or RunFolder(path).exists() or os.path.isdir(runs / path):
+        return False
+    return path.resolve() == runs.resolve() or bool(RunFolder.all(path))
 
 
 def _print(*parts: RenderableType, after: RenderableType = "") -> None:
@@ -168,5 +180,7 @@ def resume(
 
     resumed_run = Debates(runs, person=True).take_up(run, settings)
     if resumed_run.record.status not in UNFINISHED:
-        streams.notice("the run has ended and none of its calls failed: nothing is asked again")
+        path = progress.format_run_reference(resumed_run)
+        looks = f"{streams.program()} show {path} displays it, {streams.program()} contest {path} changes it"
+        streams.notice(f"the run is finished and none of its calls failed: nothing to resume; {looks}")
     progress.follow(resumed_run, json=json, quiet=quiet)
