@@ -54,13 +54,16 @@ def tree(record: RunRecord, depth: int | None = None) -> RenderableType:
     part = macros(record)
     ending = [_markdown(part(name)) for name in ("sources", "ending")]
     trees: list[RenderableType] = [Text(), *_trees(record, part, depth), Text()]
-    return _Page(result(record), Text(), _markdown(part("details")), *trees, *ending)
+    return _Page(result(record, whole=True), Text(), _markdown(part("details")), *trees, *ending)
 
 
-def result(record: RunRecord) -> RenderableType:
-    """Return the question, the verdict, its grounds, and the changes of a contest."""
+def result(record: RunRecord, *, whole: bool = False) -> RenderableType:
+    """Return the question, the verdict, its grounds, and the changes of a contest.
+
+    ``whole`` adds how the figures were computed.
+    """
     part = macros(record)
-    return _Page(_markdown(part("result")))
+    return _Page(_markdown(part("result", whole)))
 
 
 def transcript(node: Node, record: RunRecord) -> RenderableType:

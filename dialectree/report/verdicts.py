@@ -18,7 +18,9 @@ from dialectree.text import clean, count, duration, figure, format_list, line
 class VerdictLine(NamedTuple):
     """One line about a verdict, or one paragraph of it."""
 
-    kind: Literal["banner", "answer", "measure", "reason", "ground", "note", "change", "state", "basis"]
+    kind: Literal[
+        "banner", "answer", "measure", "arithmetic", "reason", "ground", "note", "change", "state", "basis"
+    ]
     text: str
 
 
@@ -26,9 +28,9 @@ def verdict_lines(record: RunRecord) -> list[VerdictLine]:
     """Return the verdict of a run in words, as lines in reading order.
 
     An interface prints all lines, or picks some by their kind. The kinds are warnings about the
-    models (``banner``), the answer, the confidence and its computation (``measure``), the reason,
-    cited sentences of sources (``ground``), notes, the changes of a contest, the state of a run that
-    did not end well, and the basis of the verdict.
+    models (``banner``), the answer, the confidence and the judges' agreement (``measure``), how
+    they were computed (``arithmetic``), the reason, cited sentences of sources (``ground``), notes,
+    the changes of a contest, the state of a run that did not end well, and the basis of the verdict.
     """
     verdict, protocol_view = record.verdict, words.own_view(record)
     lines = [VerdictLine("banner", text) for text in banners(record)]
@@ -39,7 +41,8 @@ def verdict_lines(record: RunRecord) -> list[VerdictLine]:
         for text in (protocol_view.grounds(record) if protocol_view is not None else [])
     ]
     if verdict is not None:
-        lines += [VerdictLine("measure", text) for text in _measures(record)]
+        lines += [VerdictLine("measure", text) for text in _measures(record, verdict)]
+        lines += [VerdictLine("arithmetic", text) for text in _arithmetic(record)]
         lines += [VerdictLine("reason", verdict.rationale)] if verdict.rationale and not answer_texts else []
         evidence_use = EvidenceUse(record)
         lines += [VerdictLine("ground", text) for text in evidence_use.grounds(verdict)]
@@ -77,11 +80,15 @@ def _answer(record: RunRecord) -> list[str]:
     return [*answer_lines, describe_missing_answer(record) if over else pending(record)]
 
 
-def _measures(record: RunRecord) -> list[str]:
-    """Return the confidence of the verdict, and how it was computed."""
-    verdict, root = record.verdict, record.tree.nodes.get(record.tree.root)
-    lines = [confidence(verdict)] if verdict is not None and asserts(record) else []
-    lines += [agreement(verdict)] if verdict is not None and verdict.agreement is not None else []
+def _measures(record: RunRecord, verdict: Verdict) -> list[str]:
+    """Return the confidence of the verdict, and how far the judges agree."""
+    lines = [confidence(verdict)] if asserts(record) else []
+    return lines + ([agreement(verdict)] if verdict.agreement is not None else [])
+
+
+def _arithmetic(record: RunRecord) -> list[str]:
+    """Return how the confidence of the verdict was computed."""
+    lines, root = list[str](), record.tree.nodes.get(record.tree.root)
     if trees := arguments.roots(record):
         means = (f"{tree.id} {figure(tree.score('strength'))}" for tree in trees)
         lines.append(f"The mean of {count(len(trees), 'tree')}: {', '.join(means)}.")

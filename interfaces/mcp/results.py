@@ -100,7 +100,7 @@ def debate(record: RunRecord, background_run: BackgroundRun | None = None, *, bu
         cost=record.usage.cost,
         next=_NEXT.get(status, "`show` has the whole debate; `contest` changes something in it."),
     )
-    state._text = _in_words(state, verdict_text(record, "answer", "measure", "reason") * done)
+    state._text = _in_words(state, verdict_text(record, "answer", "measure", "arithmetic", "reason") * done)
     return state
 
 

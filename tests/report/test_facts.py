@@ -113,7 +113,7 @@ DOORS: dict[str, Shown] = {
 def test_every_door_says_the_same_of_a_verdict(shown: Shown, name: str) -> None:
     for run in (record(name), failed(name)):
         if words.own_view(run) is None:
-            kinds = ("answer", "measure", "reason", "basis")
+            kinds = ("answer", "measure", "arithmetic", "reason", "basis")
             said = shown(run)
             told = {one.text for one in verdict_lines(run) if one.kind in kinds}
             if shown is DOORS["page"]:  # draws figures as bars

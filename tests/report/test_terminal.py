@@ -74,7 +74,7 @@ def test_the_tree_shows_each_node_and_what_came_of_it(run: RunRecord, rows: str)
 @each
 def test_a_run_is_shown_with_the_result_at_its_top(name: str) -> None:
     run = record(name)
-    assert seen(tree(run)).startswith(seen(result(run)))
+    assert seen(tree(run)).startswith(seen(result(run, whole=True)))
     assert f"Rests on {census(run)} with " in " ".join(seen(result(run)).split())
 
 
