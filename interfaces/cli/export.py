@@ -10,11 +10,12 @@ import typer
 
 from dialectree.interfaces.cli import flags
 from dialectree.interfaces.cli.runs import Run
+from dialectree.interfaces.cli.wrong_calls import SuggestingGroup
 
 if TYPE_CHECKING:
     from dialectree.records.folder import RunFolder
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+app = typer.Typer(cls=SuggestingGroup, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 
 @app.callback()

@@ -7,6 +7,9 @@ from typing import Any
 
 from typer.core import TyperCommand
 
+from dialectree.errors import InputError
+from dialectree.interfaces.cli.wrong_calls import explain_joined_values
+
 Row = tuple[str, str]
 DEBATE, LOOK, EVALUATE, SET_UP = HEADINGS = ("Debate", "Look", "Evaluate", "Set up")
 """The headings of commands, in their order."""
@@ -23,6 +26,15 @@ class ExamplesFirst:
 
 class GroupedCommand(ExamplesFirst, TyperCommand):
     """Prints each flag under its ``rich_help_panel``, and the lines of ``epilog`` as examples."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; add to an error the correction of a flag that got several values in one."""
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            for correction in explain_joined_values(self.params, ctx.params, str(error)):
+                error.add_note(correction)
+            raise
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Print the examples, the arguments, the common flags, then the others in their groups."""

@@ -9,9 +9,10 @@ from pkgutil import resolve_name
 from typing import Any, ClassVar
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
 from dialectree.interfaces.cli.help_groups import HEADINGS, ExamplesFirst, write_examples, write_groups
+from dialectree.interfaces.cli.wrong_calls import SuggestingGroup
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class LoadedCommands(Mapping[str, Any]):
         return len(self.rows())
 
 
-class LazyGroup(ExamplesFirst, TyperGroup):
+class LazyGroup(ExamplesFirst, SuggestingGroup):
     """A group that imports a command when the command is used. To print help it imports none."""
 
     table: ClassVar[Mapping[str, LazyCommand]] = {}

@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+from dialectree.interfaces.cli.wrong_calls import SuggestingGroup
+
+app = typer.Typer(cls=SuggestingGroup, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 Name = Annotated[str, typer.Argument(help="A name in the catalogue: dialectree model list.")]
 
 

@@ -9,9 +9,8 @@ import sys
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib import import_module
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -21,10 +20,7 @@ from dialectree.interfaces.cli import streams
 from dialectree.interfaces.cli.help_groups import DEBATE, EVALUATE, LOOK, SET_UP, GroupedCommand
 from dialectree.interfaces.cli.lazy_commands import LazyCommand, LazyGroup
 from dialectree.interfaces.cli.repeated_flags import OneText
-
-usage = import_module(typer.BadParameter.__module__)
-"""The module with the errors of the command line, of click or of typer's own copy of click."""
-
+from dialectree.interfaces.cli.wrong_calls import describe_usage_error, usage
 
 COMMANDS: Mapping[str, LazyCommand] = {
     "gate": LazyCommand(
@@ -222,43 +218,6 @@ def _flush_at_end() -> Iterator[None]:
         raise
 
 
-def _message(error: Any) -> str:
-    """Return one line that says what is wrong with a call and what to do."""
-    from pydantic import ValidationError
-
-    message: str = error.format_message()
-    if isinstance(error.__cause__, ValidationError):
-        fault = error.__cause__.errors(include_url=False, include_context=False)[0]
-        value = repr(fault["input"])
-        problem = fault["msg"].removeprefix("Value error, ").removeprefix(f"{value} is not ")
-        flag = max(error.param.opts, key=len)
-        return f"{flag}: {problem[:1].lower()}{problem[1:].rstrip('.')}, not {value:.80}"
-    line = " ".join(f"{message[:1].lower()}{message[1:]}".split())
-    return f"{line}{_advice(error, line)}"
-
-
-def _advice(error: Any, line: str) -> str:
-    """Return advice on a call that cannot be parsed; empty if there is no advice."""
-    context = getattr(error, "ctx", None)
-    if context is None:
-        return ""
-    if "unexpected extra argument" in line:
-        texts = [parameter for parameter in context.command.params if parameter.param_type_name == "argument"]
-        return ": put the text in quotes" if len(texts) == 1 else ""
-    if isinstance(error, usage.NoSuchOption):
-        commands = context.find_root().command.commands
-        having = [name for name, command in commands.items() if error.option_name in _flags(command)]
-        return f"; an option of {', '.join(having)}" if having else ""
-    if "no such command" in line and context.info_name == "run":
-        return f" Installed are {', '.join(context.command.commands)}."
-    return ""
-
-
-def _flags(command: Any) -> set[str]:
-    """Return the flags of a command."""
-    return {flag for parameter in command.params for flag in parameter.opts}
-
-
 def run() -> None:
     """Run the command line. A known error prints one line and ends with its own exit status."""
     streams.stand_in()
@@ -273,12 +232,12 @@ def run() -> None:
         streams.say(help.format_message())
         sys.exit(help.exit_code)
     except usage.UsageError as error:
-        streams.notice(_message(error))
+        streams.notice(describe_usage_error(error))
         sys.exit(error.exit_code)
     except DialectreeError as error:
         from dialectree.interfaces.cli import flags
 
-        flags.notice(str(error))
+        flags.notice("; ".join([str(error), *getattr(error, "__notes__", ())]))
         sys.exit(error.status)
     except Exception:  # a bug of ours: the only case that prints a traceback
         streams.say(traceback.format_exc().rstrip("\n"))
