@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dialectree.interfaces.cli import flags
 from dialectree.interfaces.cli.runs import Run
+from dialectree.interfaces.cli.streams import program
+from dialectree.interfaces.cli.wrong_calls import join_words
+
+if TYPE_CHECKING:
+    from dialectree.records.folder import RunFolder
 
 _CHANGES = {
     "replace": ("ID TEXT", "Let a turn say something else."),
@@ -46,9 +51,11 @@ def contest(
     """Change something in a run and do again only what depends on it, as a new run.
 
     Ids are those that `dialectree show RUN` prints: 0.1 is a node, 0.1/A2 a turn (show --node).
-    Where a verdict is weighed, as by art, only --add asks a model.
+    Where a verdict is weighed, as by art, only --add asks a model. Without a change, those that
+    the run takes are listed.
     """
     from dialectree.contests import parse
+    from dialectree.errors import InputError
     from dialectree.interfaces.cli import progress
     from dialectree.service.debates import Debates
     from dialectree.system import loop
@@ -58,8 +65,23 @@ def contest(
         for change, places in changes.items()
         for where in ([places] if isinstance(places, tuple) else places or [])
     ]
-    planned = Debates(runs, person=True).plan_contest(run, wishes, settings)
+    debates = Debates(runs, person=True)
+    if not wishes:
+        raise InputError(_list_changes(debates.find(run)))
+    planned = debates.plan_contest(run, wishes, settings)
     if dry_run:
         flags.print_estimate(loop.run(planned.estimate()), json=json)
         return
     progress.follow(planned.begin(), json=json, quiet=quiet)
+
+
+def _list_changes(folder: RunFolder) -> str:
+    """Return the message for a contest without a change: each change that the run takes, with an example."""
+    from dialectree.contests.examples import list_examples
+
+    lines = ["nothing is contested; this run takes:"]
+    for change in list_examples(folder):
+        words = ["contest", str(folder.path), f"--{change.change.replace('_', '-')}", change.where]
+        text = [change.text] if change.text else []
+        lines += [f"{program()} {join_words([*words, *text])}", f"    {_CHANGES[change.change][1]}"]
+    return "\n".join([*lines, "--dry-run says what a change costs, before it is made"])

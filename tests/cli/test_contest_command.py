@@ -96,7 +96,6 @@ def test_what_it_prints_says_what_moved_and_why(run: str) -> None:
 
 
 WRONG = {
-    "nothing": ([], "nothing is contested"),
     "an id that is none": (["--drop", "0.9"], "0.9: the run has no such turn, node"),
     "no strength": (["--set", "0.1"], "write ID=STRENGTH"),
     "a strength above 1": (["--set", "0.1=1.01"], "write ID=STRENGTH"),
