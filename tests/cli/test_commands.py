@@ -356,7 +356,7 @@ def test_help_lists_input_and_settings_as_flags_with_their_defaults(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     shown = command(protocol.command, "--help").out
-    flags = {"--method", "--runs", "--json", "--quiet", "--dry-run", "--yes", "--help"}
+    flags = {"--method", "--preset", "--runs", "--json", "--quiet", "--dry-run", "--yes", "--help"}
     inputs = [(protocol.input, name) for name in protocol.input.model_fields]
     for kind, name in [*inputs, *protocol.list_declared_settings()]:
         declared, default = get_option_details(kind, name), kind.model_fields[name].default
