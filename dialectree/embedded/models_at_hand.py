@@ -12,9 +12,29 @@ import httpx2
 
 from dialectree.models.error_mapping import SERVERS
 from dialectree.models.sizes import KINDS, UNREADABLE, read_models
-from dialectree.models.specs import KEY_VARIABLES
 from dialectree.system.platform_internals import on_a_server
 
+KEY_VARIABLES = {
+    "OPENAI_API_KEY": "openai",
+    "ANTHROPIC_API_KEY": "anthropic",
+    "GOOGLE_API_KEY": "google_genai",
+    "GEMINI_API_KEY": "google_genai",
+    "MISTRAL_API_KEY": "mistralai",
+    "OPENROUTER_API_KEY": "openrouter",
+    "AZURE_OPENAI_API_KEY": "azure_openai",
+    "BASETEN_API_KEY": "baseten",
+    "COHERE_API_KEY": "cohere",
+    "DEEPSEEK_API_KEY": "deepseek",
+    "FIREWORKS_API_KEY": "fireworks",
+    "GROQ_API_KEY": "groq",
+    "NVIDIA_API_KEY": "nvidia",
+    "PERPLEXITY_API_KEY": "perplexity",
+    "PPLX_API_KEY": "perplexity",
+    "TOGETHER_API_KEY": "together",
+    "UPSTAGE_API_KEY": "upstage",
+    "XAI_API_KEY": "xai",
+}
+"""Variables that LangChain's packages read, each with its provider as a spec names it."""
 PORTS = tuple(SERVERS)
 """The usual ports of Ollama, LM Studio, vLLM and llama.cpp."""
 

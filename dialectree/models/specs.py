@@ -33,27 +33,8 @@ from dialectree.system.addresses import (
 )
 from dialectree.text import find_nearest, line
 
-KEY_VARIABLES = {
-    "OPENAI_API_KEY": "openai",
-    "ANTHROPIC_API_KEY": "anthropic",
-    "GOOGLE_API_KEY": "google_genai",
-    "GEMINI_API_KEY": "google_genai",
-    "MISTRAL_API_KEY": "mistralai",
-    "OPENROUTER_API_KEY": "openrouter",
-    "AZURE_OPENAI_API_KEY": "azure_openai",
-    "BASETEN_API_KEY": "baseten",
-    "COHERE_API_KEY": "cohere",
-    "DEEPSEEK_API_KEY": "deepseek",
-    "FIREWORKS_API_KEY": "fireworks",
-    "GROQ_API_KEY": "groq",
-    "NVIDIA_API_KEY": "nvidia",
-    "PERPLEXITY_API_KEY": "perplexity",
-    "PPLX_API_KEY": "perplexity",
-    "TOGETHER_API_KEY": "together",
-    "UPSTAGE_API_KEY": "upstage",
-    "XAI_API_KEY": "xai",
-}
-"""Variables that LangChain's packages read, each with its provider as a spec names it."""
+_KEY_NAMES = {"google_genai": "GOOGLE", "mistralai": "MISTRAL", "perplexity": "PPLX"}
+"""How variables name the providers that they do not name as a spec does."""
 NO_KEY = re.compile(r"api.?key|authentication|credentials", re.I)
 """Matches the error of a library that has no key."""
 
@@ -246,8 +227,8 @@ def describe_missing_key(spec: Spec) -> str:
 
 def _ask_for_key(spec: Spec) -> str:
     """Return the message that asks for the key of a model of another library."""
-    variables = [variable for variable, provider in KEY_VARIABLES.items() if provider == spec.provider]
-    return f"{spec.where} needs a key: set {' or '.join(variables) or 'the key of its provider'}"
+    name = _KEY_NAMES.get(spec.provider, spec.provider.upper())
+    return f"{spec.where} needs a key: set {name}_API_KEY"
 
 
 def models(chat: Runnable[Any, Any]) -> Iterator[BaseChatModel]:

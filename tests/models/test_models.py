@@ -16,12 +16,12 @@ from aiohttp.test_utils import TestServer
 from dialectree.embedded import engine as embedded
 from dialectree.embedded import models_at_hand
 from dialectree.embedded.engine import read_header
-from dialectree.embedded.models_at_hand import LocalServer, local_servers
+from dialectree.embedded.models_at_hand import KEY_VARIABLES, LocalServer, local_servers
 from dialectree.errors import MissingPackage, SettingsError
 from dialectree.interfaces.cli.progress import demonstration
 from dialectree.models import sizes
 from dialectree.models.sizes import at_chance, local_parameters, parameters
-from dialectree.models.specs import KEY_VARIABLES, Spec, chat_model, resolve
+from dialectree.models.specs import Spec, chat_model, resolve
 from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.protocols.trust import OPENAI
 from tests.models.gguf_file import gguf
