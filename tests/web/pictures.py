@@ -89,7 +89,7 @@ def contest(page: Page, address: str) -> Film:
     """Slide the strength of an argument, watch the claim, and contest the verdict with it."""
     page.set_viewport_size({"width": WIDE, "height": HIGH})
     page.goto(f"{address}?run=art")
-    page.locator(".moment", has_text="ended").wait_for()
+    page.locator(".moment", has_text="Ended").wait_for()
     film = Film(page)
     film.take(1500)
     film.click(page.locator(".row").nth(3))
