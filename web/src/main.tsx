@@ -12,7 +12,7 @@ import { fold, Folding, orders } from "./fold";
 import { Head, Tools } from "./head";
 import { Compare, List } from "./list";
 import {
-  ask, at, foldBelow, follow, following, followNewest, learn, length, live, nodes, pane, picked, printing, record, restart, ROOT, run, source,
+  ask, at, foldBelow, follow, following, followNewest, learn, length, live, nodes, pane, pick, picked, printing, record, restart, ROOT, run, source,
   take, turn,
 } from "./model";
 import { entered, Failed, Go, Reading } from "./parts";
@@ -87,6 +87,7 @@ async function watch(id: string, stop: AbortSignal): Promise<void> {
     }
     there ||= follow();
   }
+  if (following.value && !stop.aborted) (pick(ROOT, "", false), scrollTo(0, 0)); // the answer is there now
   live.value = following.value = false;
   // The record's own words on a contest are written when it has ended.
   if (!stop.aborted) run.value = await json<RunRecord>(debate(id));
