@@ -10,7 +10,7 @@ import { Answer, Figure, Link, Listed, Menu, More, Notes, Some, Stance, typed, V
 import { winner } from "./strengths";
 import { Cites, OwnPoints, Searches, SegmentView, Sources } from "./sources";
 import { Transcript } from "./turns";
-import { type Comparison, count, declaredOf, figure, isProbable, joined, label, type Node, texts, type Verdict } from "./record";
+import { type Comparison, count, declaredOf, figure, isProbable, joined, label, type Node, type Texts, texts, type Verdict } from "./record";
 
 /** The nodes from the root down to this one, by their words. */
 function Path({ node }: { node: Node }) {
@@ -132,6 +132,8 @@ function Met({ one }: { one: Comparison }) {
   );
 }
 
+/** Why no protocol splits a node, as report/words.py. */
+const STOPS: Texts = { max_depth: "the depth limit was reached", failed: "the split failed" };
 const QUOTED = /[“"]([^“”"]{12,}?)[”"]/g;
 /** A text with the words marked that somebody says. */
 function Marked({ text, said }: { text: string; said: string[] }) {
@@ -173,7 +175,7 @@ export function Detail({ node = nodes.value.get(picked.value) ?? nodes.value.get
   const state = joined(
     node.kind !== "open" && node.kind,
     node.status !== "answered" && (node.status === "missing" ? "no answer" : "open"),
-    node.stopped && `not split: ${look.value.stops?.[node.stopped] ?? node.stopped.replaceAll("_", " ")}`,
+    node.stopped && `not split: ${look.value.stops?.[node.stopped] ?? STOPS[node.stopped] ?? node.stopped.replaceAll("_", " ")}`,
     node.protocol && `debated by ${declaredOf(record.value, node.protocol).title}`,
     node.dropped && "dropped by a person", node.added && "added by a person",
   );
