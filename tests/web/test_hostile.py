@@ -299,7 +299,7 @@ def test_hostile_text_on_a_server_is_shown_and_never_run(tab: Page, tmp_path: Pa
             tab.locator(".beside h2").first.wait_for()
             unfold(tab)
             assert tab.evaluate(MADE) == []
-        tab.get_by_text("All runs").click()
+        tab.get_by_text("All debates").click()
         for text in PAYLOADS:
             tab.get_by_role("searchbox").fill(text)
             assert tab.evaluate(MADE) == []

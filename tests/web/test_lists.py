@@ -159,7 +159,7 @@ def test_a_contest_leads_to_what_it_moved(page: Page) -> None:
     page.get_by_role("heading", name="What a person changed").wait_for()
     (moved,) = page.locator("main .plain > li").all()
     assert "0.45 → 0.10" in " ".join(moved.inner_text().split())
-    page.get_by_role("link", name="‹ All runs").click()
+    page.get_by_role("link", name="‹ All debates").click()
     page.locator(".runs li").first.wait_for()
 
 

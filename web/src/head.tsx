@@ -14,6 +14,7 @@ import {
 import { TakeHome } from "./take";
 
 const DEMONSTRATION = "A model answered that is no better than chance: see how it works, and no more.";
+const isIllustration = (note: string) => note.startsWith("an illustration:");
 const moved = (before?: number | null, after?: number | null) => (
   <span class="share">{figure(before)} → {figure(after)}</span>
 );
@@ -72,13 +73,13 @@ function Sure({ of, root, value }: { of: Verdict | null; root?: Node; value?: nu
   const probable = isWeighed(root) || isProbable(of);
   const trial = root && hasMoved(root);
   const words = probable
-    ? `${percent(value)} probability${value > 0.5 ? "" : " that it is true"}`
+    ? `${percent(value)} probability that it is true`
     : `confidence ${figure(value)}`;
   const made = of?.calibrated && !trial ? `as the ${of.confidence_source} said; ${calibrated(of)}` : of && origin(of);
   const before = trial && recorded(root);
   return (
     <p class="sure">
-      <Bar value={value} /> <b>{words}</b> {made && <span class="soft">{made}</span>}
+      <Bar value={value} /> <b>{words}</b>{probable && Math.abs(value - 0.5) < 0.1 && ", close to undecided"} {made && <span class="soft">{made}</span>}
       {trial && <span class="moved"> tried out; it was {probable ? percent(before as number) : figure(before as number)}</span>}
     </p>
   );
@@ -117,7 +118,7 @@ function Why({ of, root }: { of: Verdict; root?: Node }) {
         : <p class="prose" dir="auto">{rest}</p>)}
       {lead && <Cites of={[lead]} name="It rests on" />}
       {others.length > 0 && <More name={count(others.length, "more sentence")}><Cites of={others} /></More>}
-      <Notes of={notes} />
+      <Notes of={notes.filter((one) => !isIllustration(one))} />
     </>
   );
 }
@@ -219,6 +220,7 @@ export function Head() {
   const given = of.input.options;
   const options = Array.isArray(given) ? given.map(String) : [];
   const letters = options.map((_, n) => String.fromCharCode(65 + n));
+  const papers = (Array.isArray(of.input.papers) ? of.input.papers : []) as { name?: string; title?: string }[];
   const word = stops.value.length ? "waits for you" : status;
   return (
     <header data-status={word}>
@@ -229,6 +231,11 @@ export function Head() {
           <span class="letter">{letters[n]}</span> {text}
         </li>
       ))}</ul>}
+      {papers.length > 1 && <ul class="options">{papers.map(({ name, title }, n) => (
+        <li key={n} dir="auto"><span class="soft">Paper {String.fromCharCode(97 + n)}:</span> {title || name}</li>
+      ))}</ul>}
+      {of.demonstration && <p class="note">{DEMONSTRATION}</p>}
+      <Notes of={verdict?.notes.filter(isIllustration) ?? []} />
       {live.value && of.status === "running" && !verdict ? !stops.value.length && <Progress /> : (
         <div class="verdict" aria-live="polite">
           <Lead of={verdict} root={root} />
@@ -237,7 +244,6 @@ export function Head() {
         </div>
       )}
       {status === "partial" && !live.value && finished.value && <Stopped notices={notices} />}
-      {of.demonstration && <p class="note">{DEMONSTRATION}</p>}
       <Notes of={notices.filter((one) => one !== BY_PERSON)} />
       {root?.status === "answered" && (
         <div class="next">

@@ -22,7 +22,7 @@ function Item({ one, again }: { one: Head; again: boolean }) {
   const { run_id: id, evaluated, contests, verdict, cost } = one;
   const known = verdict?.confidence;
   const facts = joined(
-    titles.value[one.method] || label(one.method), one.waits ? "waits for a person" : one.status !== "answered" && one.status, count(one.calls, "call"),
+    titles.value[one.method] || (titles.value.loaded && label(one.method)), one.waits ? "waits for a person" : one.status !== "answered" && one.status, count(one.calls, "call"),
     cost != null && `cost ${Number(cost.toPrecision(3))}`, !again && when(one.started),
   );
   const others = chosen.value.filter((other) => other !== id);
@@ -96,7 +96,7 @@ export function List() {
   const inside = location.pathname.includes("/evaluations/");
   return (
     <main class="list">
-      {inside && <p class="soft"><a href="../../../page/">‹ All runs and evaluations</a></p>}
+      {inside && <p class="soft"><a href="../../../page/">‹ All debates and evaluations</a></p>}
       <h1>Debates</h1>
       <div class="tools">
         <Search words="Search in questions and answers" value={asked.value.text} use={ask("text")} />

@@ -114,7 +114,7 @@ function Served() {
       acts.value = all.acts;
       own.value = Boolean(all.own);
       const named = all.protocols.flatMap((one) => [one, ...(one.methods ?? [])]);
-      titles.value = Object.fromEntries(named.map(({ name, title }) => [name, title || label(name)]));
+      titles.value = { loaded: "yes", ...Object.fromEntries(named.map(({ name, title }) => [name, title || label(name)])) };
     }, wrong);
   }, [key.value]);
   if (locked.value) return <Key />;
@@ -122,7 +122,7 @@ function Served() {
     <>
       {!making.value && <Failed />}
       <nav class="crumbs">
-        {(shown.value || making.value) && <Go to="">‹ All runs</Go>}
+        {(shown.value || making.value) && <Go to="">‹ All debates</Go>}
         {acts.value && !making.value && <Go to="?new" kind="button">New debate</Go>}
       </nav>
       {making.value ? <Start />

@@ -101,7 +101,7 @@ export function percent(value: number): string {
 }
 
 const ORIGINS: Texts = {
-  judge: "as the judge rated it", judges: "the judges' ratings of all parts, multiplied", jury: "as the jury rated it",
+  judge: "as the judge rated it", judges: "the judge's rating, times that of the weakest part", jury: "as the jury rated it",
   agreement: "the share of equal votes", person: "set by a person", "P(claim)": "computed from the arguments",
 };
 /** Return what a confidence is made of, in words. */
