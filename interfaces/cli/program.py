@@ -58,7 +58,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
     ),
     "view": LazyCommand(
         "dialectree.interfaces.cli.view:view",
-        "Look into runs and evaluations in the browser, and follow those that are under way.",
+        "Start, follow, contest and compare debates in the browser; look into evaluations.",
         LOOK,
         cls=GroupedCommand,
     ),

@@ -48,7 +48,7 @@ CALLS = {
     "Verfy Q": "did you mean: dialectree verify Q",
     "xyzzy": "dialectree --help lists the commands",
     # a group without its command
-    "export last": "export takes preferences, such as: dialectree export preferences last",
+    "export last": "export takes preferences, memo, such as: dialectree export preferences last",
     "model smollm2": "model takes list, get, remove, such as: dialectree model get smollm2",
     "model gte smollm2": "did you mean: dialectree model get smollm2",
     "run rds Q": "did you mean: dialectree run rsd Q",
@@ -144,7 +144,7 @@ KEYLESS = {
     "one role": (["--model", "openai:x@{url}", "--role", "leaf_judge=openai:x"], [KEY]),
     "two keys": (
         ["--model", "openai:x", "--role", "leaf_judge=other:y"],
-        [KEY, "other:y needs a key: set the key of its provider"],
+        [KEY, "other:y needs a key: set OTHER_API_KEY"],
     ),
 }
 

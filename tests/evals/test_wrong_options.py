@@ -127,7 +127,7 @@ def test_python_names_parameters() -> None:
     wrong: list[tuple[type[Exception], str, dict[str, Any]]] = [
         (ValueError, "limit and sample exclude one another", {"limit": 1, "sample": 1}),
         (ValueError, "methods: tsd does not verify", {"methods": "tsd"}),
-        (TypeError, "max_cals: there is no such setting; is max_calls", {"max_cals": 1}),
+        (TypeError, "max_cals: there is no such setting; did you mean max_calls", {"max_cals": 1}),
         (ValueError, "`vote_first`: input should be", {"vote_first": -1}),
     ]
     for kind, message, options in wrong:

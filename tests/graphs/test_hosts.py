@@ -44,8 +44,9 @@ def host(folder: Path, hang: str = "") -> subprocess.Popen[str]:
 
 def log(folder: Path) -> list[list[Any]]:
     path = folder / "calls.jsonl"
-    lines = path.read_text().splitlines() if path.exists() else []
-    return [json.loads(line) for line in lines]
+    text = path.read_text() if path.exists() else ""
+    whole, _, _ = text.rpartition("\n")  # the last line may still be written
+    return [json.loads(line) for line in whole.splitlines()]
 
 
 def only_one_node_hangs(folder: Path, hang: str) -> bool:

@@ -132,7 +132,8 @@ def test_what_a_server_would_refuse_is_refused_before_the_start(
     assert why in refused.json()["detail"]
 
 
-def test_a_contest_has_its_price(client: TestClient) -> None:
+def test_a_contest_has_its_price(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
     free = {"changes": [{"change": "set", "where": "0.0=0.2"}]}
     priced = client.post("/debates/art/contest/estimate", json=free).json()
     assert (priced["calls"]["most"], priced["line"][:7]) == (0, "0 calls")

@@ -19,4 +19,4 @@ def test_the_page_names_no_protocol() -> None:
 
 def test_the_page_is_small() -> None:
     code = [path.read_text() for path in FILES if path.suffix in (".ts", ".tsx")]
-    assert sum(text.count("\n") for text in code) <= 2800
+    assert sum(text.count("\n") for text in code) <= 3300
