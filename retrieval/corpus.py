@@ -67,6 +67,8 @@ class CorpusSegment(NamedTuple):
     """Start and end of each sentence, in characters of the text."""
     offset: int = 0
     """The start of the segment in the text of its source, in characters."""
+    place: str = ""
+    """Where the segment begins in a file without pages: ``paragraph 12``, ``row 5``."""
     score: float | None = None
     """The score for the query that found the segment; None if ranks were fused."""
 
@@ -373,6 +375,7 @@ class Corpus:
             heading=pieces.headings[heading],
             sentences=pieces.spans(row),
             offset=int(pieces.offset[at]),
+            place=pieces.places[int(pieces.place[at])],
         )
 
     def _rows(self, dropped: Collection[str]) -> set[int]:

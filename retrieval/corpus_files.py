@@ -49,7 +49,7 @@ class Pieces:
     """The segments of a corpus: their distinct texts in one string, and numbers that point into it.
 
     A row is a distinct text. Numbers "by row" have one number for each row; ``row``, ``page``,
-    ``offset`` and ``heading`` have one for each segment.
+    ``offset``, ``heading`` and ``place`` have one for each segment.
     """
 
     def __init__(self, texts: bytes | mmap, numbers: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -60,6 +60,7 @@ class Pieces:
         self.page = numbers["page"]
         self.offset = numbers["offset"]
         self.heading = numbers["heading"]
+        self.place = numbers["place"]
         self.first = numbers["first"]
         """By row, the place of the first segment with its text."""
         self._ends = numbers["ends"]
@@ -69,6 +70,7 @@ class Pieces:
         self.last = numbers["last"]
         """By row, the end of its pairs in ``_marks``."""
         self.headings: list[str | None] = json.loads(numbers["headings"].tobytes())
+        self.places: list[str] = json.loads(numbers["places"].tobytes())
         self.languages: list[str] = json.loads(numbers["languages"].tobytes())
         """The languages in which the corpus's words are stemmed; empty if words are not stemmed."""
 
@@ -146,7 +148,7 @@ class CorpusFiles(NamedTuple):
     words: WordScores
 
 
-_NUMBERS = ("starts", "row", "page", "offset", "heading", "first", "ends", "marks", "last")
+_NUMBERS = ("starts", "row", "page", "offset", "heading", "place", "first", "ends", "marks", "last")
 
 
 def locate_corpus(documents: Sequence[Document], rules: Rules) -> Path:
@@ -217,6 +219,7 @@ def _index_documents(
     row, marks, starts = lists["row"], lists["marks"], lists["starts"]
     texts, rows, vocabulary = bytearray(), dict[bytes, int](), dict[str, int]()
     headings: dict[str | None, int] = {}
+    places: dict[str, int] = {}
     split: list[array[int]] = []
     starts.append(0)
     languages: set[str] = set()
@@ -239,6 +242,7 @@ def _index_documents(
             lists["page"].append(segment.page or 0)
             lists["offset"].append(segment.offset)
             lists["heading"].append(headings.setdefault(segment.heading, len(headings)))
+            lists["place"].append(places.setdefault(segment.place, len(places)))
         starts.append(len(row))
         if len(row) > SEGMENTS:
             raise InputError(
@@ -250,6 +254,7 @@ def _index_documents(
     numbers: dict[str, Any] = {name: np.array(values, dtype=np.int64) for name, values in lists.items()}
     numbers["marks"] = numbers["marks"].reshape(-1, 2)
     numbers["headings"] = np.frombuffer(json.dumps([*headings]).encode(), dtype=np.uint8)
+    numbers["places"] = np.frombuffer(json.dumps([*places]).encode(), dtype=np.uint8)
     stems = json.dumps(sorted(languages) if rules.stemmed else []).encode()
     numbers["languages"] = np.frombuffer(stems, dtype=np.uint8)
     bm25 = bm25s.BM25(backend="numpy") if vocabulary else None

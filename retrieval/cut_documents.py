@@ -34,6 +34,8 @@ class CutSegment(NamedTuple):
     sentences: Sequence[Sequence[int]]
     """Start and end of each sentence, in characters of the text."""
     words: Sequence[str]
+    place: str
+    """As :attr:`dialectree.retrieval.segments.Piece.place`."""
 
     def list_sentences(self) -> list[str]:
         """Return the segment's sentences, in order."""
@@ -63,11 +65,10 @@ def cut_document(document: Document, *, stemmed: bool) -> CutDocument:
     language = language_of(document.passages)
     segments: list[CutSegment] = []
     for piece, sentences in cut(document.passages, language, version=document.version):
-        text = f"{piece.heading or ''}\n{piece.text}"
-        segment_words = search_words(text, language) if stemmed else words(piece.text)
-        segments.append(
-            CutSegment(piece.text, piece.page, piece.offset, piece.heading, sentences, segment_words)
-        )
+        text_to_search = f"{piece.heading or ''}\n{piece.text}"
+        segment_words = search_words(text_to_search, language) if stemmed else words(piece.text)
+        text, page, offset, heading, _, place = piece
+        segments.append(CutSegment(text, page, offset, heading, sentences, segment_words, place))
     document_cut = CutDocument(language, segments)
     try:
         write_whole(file, json.dumps(document_cut, ensure_ascii=False).encode())

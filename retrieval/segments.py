@@ -82,6 +82,8 @@ class Piece(NamedTuple):
     """The heading above the segment's beginning."""
     number: int
     """From 1."""
+    place: str = ""
+    """Where the segment begins in a file without pages, counted from 1: ``paragraph 12``, ``row 5``."""
 
 
 def segments(paper: Paper) -> list[Piece]:
@@ -112,13 +114,32 @@ def cut(
     """
     placed = list(_set_offsets(passages))
     text = "\n\n".join(passage.text for passage in placed)
+    places = dict(zip((passage.offset for passage in placed), _count_places(placed), strict=True))
     language = (language or language_of(placed)) if version > 1 else None
     parts = _join_short_stretches(part for passage in placed for part in _parts(passage, language))
     for number, stretch in enumerate(parts, 1):
         start, first = stretch.start, stretch.first
         page = first.page_at(start - first.offset)
-        piece = Piece(text[start : stretch.end], page, start, first.heading, number)
+        place = places[first.offset] if page is None else ""
+        piece = Piece(text[start : stretch.end], page, start, first.heading, number, place)
         yield piece, tuple((begin - start, end - start) for begin, end in stretch.sentences)
+
+
+def _count_places(passages: Iterable[Passage]) -> Iterator[str]:
+    """Yield the place of each passage: its number among the paragraphs, or among the rows of its table.
+
+    Headings and the names of columns have the number of what follows them.
+    """
+    paragraph = row = 0
+    for passage in passages:
+        row = row + 1 if passage.kind == "row" else 0
+        if passage.kind in ("names", "row"):
+            yield f"row {max(row, 1)}"
+        elif passage.kind == "heading":
+            yield f"paragraph {paragraph + 1}"
+        else:
+            paragraph += 1
+            yield f"paragraph {paragraph}"
 
 
 def language_of(passages: Sequence[Passage]) -> str:

@@ -152,6 +152,7 @@ def _describe_segment(
         "text": text,
         "page": segment.page,
         "heading": segment.heading,
+        **({"place": segment.place} if segment.place else {}),
         "contested": segment.id in changed or segment.source in changed,
         "source": material.sources[segment.source].name,
         "sentences": [[0, len(text)]] if new else [[*span] for span in segment.sentences],
@@ -252,7 +253,7 @@ async def add_grounds(
     if grounds:
         return {**verdict, "grounds": grounds}
     if context.memory == "allowed":
-        return {**verdict, "notes": [*verdict["notes"], WITHOUT]}
+        return {**verdict, "notes": [*verdict["notes"], f"the ruling {WITHOUT}"]}
     nothing = {"answer": None, "label": None, "confidence": None, "confidence_source": None}
     return {**verdict, **nothing, "notes": [*verdict["notes"], NO_EVIDENCE]}
 

@@ -197,12 +197,14 @@ class Comparison(Strict):
 class Segment(Sparse):
     """A quotable piece of a paper or of a source, with its place."""
 
-    few = {"source": "", "sentences": []}
+    few = {"source": "", "sentences": [], "place": ""}
     id: str
     """The paper's letter or the source's id, and the segment's number: ``a:12``, ``s2:17``."""
     text: str
     page: int | None = None
     """The page, from 1; None if the source has no pages."""
+    place: str = ""
+    """The place in a source without pages, counted from 1: ``paragraph 12``, ``row 5``."""
     offset: int = 0
     """The start of the segment in the paper's text, in characters."""
     heading: str | None = None

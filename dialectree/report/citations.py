@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dialectree.records import RunRecord, Segment
 from dialectree.report.excerpts import Excerpt, excerpt
-from dialectree.report.grounds import EvidenceUse
+from dialectree.report.grounds import EvidenceUse, describe_place
 from dialectree.text import line
 
 MOST_NOTES = 16
@@ -85,6 +85,6 @@ class CitedNotes:
 def _place(segment: Segment) -> str:
     """Return the document of a segment, with heading and page: ``paper a, Results, p. 3``."""
     document = segment.source or f"paper {segment.id.partition(':')[0]}"
-    parts = [document, segment.heading or "", f"p. {segment.page}" if segment.page is not None else ""]
+    parts = [document, segment.heading or "", describe_place(segment)]
     parts += ["in a person’s words"] if segment.contested else []
     return ", ".join(line(part, _LONGEST_PLACE) for part in parts if part)

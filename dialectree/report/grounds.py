@@ -7,13 +7,18 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import JsonValue
 
-from dialectree.records import Node, RunRecord, Turn, Verdict
+from dialectree.records import Node, RunRecord, Segment, Turn, Verdict
 from dialectree.records.tree import Point
 from dialectree.report.view import ReplyLine
 from dialectree.text import count, label
 
 MARKS = {"yes": "Borne out", "no": "Not borne out", "contradicts": "Contradicted"}
 """A checker's marks on a point, in words."""
+
+
+def describe_place(segment: Segment) -> str:
+    """Return where a segment stands, such as ``p. 3`` or ``paragraph 12``; "" if the record does not say."""
+    return f"p. {segment.page}" if segment.page is not None else segment.place
 
 
 class EvidenceUse:
@@ -74,10 +79,10 @@ class EvidenceUse:
         segment, number = self._segments.get(id.rpartition(".")[0]), id.rpartition(".")[2]
         if segment is None or not number.isdecimal():
             return self._sources.get(id.partition(":")[0], (id, ""))[0], ""
-        page = f", p. {segment.page}" if segment.page is not None else ""
+        where = describe_place(segment)
         spans = dict(enumerate(segment.sentences, 1))
         start, end = spans.get(int(number), (0, 0))
-        return f"{segment.source}{page}", segment.text[start:end]
+        return ", ".join(filter(None, (segment.source, where))), segment.text[start:end]
 
     def points(self, turn: Turn) -> list[ReplyLine]:
         """Return the points of a turn with cited sentences and marks, or the sentences that a ruling cites.

@@ -15,7 +15,7 @@ from dialectree.protocols.grounded import GroundedInput, GroundedSettings
 from dialectree.protocols.look import Look, Score
 from dialectree.protocols.options import Unit, option
 from dialectree.protocols.phases import PhaseOrder
-from dialectree.protocols.protocol import EarlyEnd, Evaluation
+from dialectree.protocols.protocol import EarlyEnd, Evaluation, load_protocols
 from dialectree.protocols.questions import question_for
 from dialectree.protocols.routes import RoutedSettings
 from dialectree.protocols.script import Script, Talk
@@ -139,7 +139,8 @@ def rule(talk: Talk) -> dict[str, Any]:
     answers_by_label, votes = labels(talk), group_votes(talk)
     if ruled := talk.last.get("verdict"):
         label = next((k for k, text in answers_by_label.items() if text == ruled["answer"]), ruled["label"])
-        note = f"{format_vote_counts(talk)}; debated by {put(talk.input, talk.settings.then)[0]}"
+        debated_by = load_protocols()[put(talk.input, talk.settings.then)[0]].title
+        note = f"{format_vote_counts(talk)}; debated by {debated_by}"
         return {**ruled, "label": label, "notes": [note, *ruled["notes"]]}
     tied = [group[0] for group in votes if len(group) == len(votes[0])]
     draw_key = (talk.settings.seed, "tie", talk.input["question"])

@@ -72,7 +72,8 @@ async def strengths(
         lacking = weight > unsupported_limit and is_unsupported(argument["parent"], argument["text"])
         if lacking and not is_set(name, runtime):
             blended[name] = unsupported_limit
-            note = f"{WITHOUT}: its weight is {figure(unsupported_limit)} instead of {figure(weight)}"
+            weights = f"{figure(unsupported_limit)} instead of {figure(weight)}"
+            note = f"the argument {WITHOUT}: its weight is {weights}"
             tell(runtime, name, "noted", {"note": note})
     return {"scores": scores, "theta": theta, "blended": blended, "notes": notes}
 

@@ -321,7 +321,7 @@ def describe_confidences(state: FivePhases, winner: str | None = None) -> list[s
     if not sure:
         return []
     confidence_texts = (f"{name} {figure(percent / 100)}" for name, percent in sure.items())
-    notes = [f"disclosed confidence: {', '.join(confidence_texts)}"]
+    notes = [f"the debaters disclosed their confidence: {', '.join(confidence_texts)}"]
     if winner in sure and max(sure.values()) > sure[winner]:
         notes.append("the loser disclosed more confidence than the winner")
     return notes

@@ -191,7 +191,7 @@ def _concessions(debates: Sequence[DebatedTopic]) -> list[str]:
             if any(turn["paper"] == letter and turn["concedes"] for turn in topic["positions"])
         ]
         if ids:
-            notes.append(f"paper {letter} conceded at {', '.join(ids)}")
+            notes.append(f"the speaker for paper {letter} conceded at {', '.join(ids)}")
     return notes
 
 

@@ -76,6 +76,7 @@ async def retrieve(
                     "page": hit.page,
                     "offset": hit.offset,
                     "heading": hit.heading,
+                    **({"place": hit.place} if hit.place else {}),
                     "contested": run.overrides.match_segment(id_),
                 }
                 for id_, hit in hits_with_ids

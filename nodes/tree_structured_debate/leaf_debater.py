@@ -214,7 +214,7 @@ async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
         return await missing(state, runtime)
     if not overruled and without_evidence(node):
         forbidden = runtime.context.memory == "forbidden"
-        tell(runtime, node, "noted", {"note": NO_EVIDENCE if forbidden else WITHOUT})
+        tell(runtime, node, "noted", {"note": NO_EVIDENCE if forbidden else f"the ruling {WITHOUT}"})
         if forbidden:
             return await missing(state, runtime)
     reply = ruled[votes.majority[0]]

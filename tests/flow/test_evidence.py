@@ -133,7 +133,7 @@ def test_a_judge_sees_what_the_settings_say(tmp_path: Path) -> None:
 def test_what_rests_on_nothing_is_noted_or_withdrawn(tmp_path: Path) -> None:
     allowed, prompt = judged(tmp_path / "a", nothing)
     assert allowed.verdict is not None and allowed.verdict.answer
-    assert "rests on no evidence of the sources" in allowed.verdict.notes
+    assert "the ruling rests on no evidence of the sources" in allowed.verdict.notes
     assert prompt.count("(it rests on no evidence)") == 6
     assert "checker" not in {turn.role for turn in allowed.tree.nodes["0"].transcript}
     forbidden, prompt = judged(tmp_path / "b", nothing, memory="forbidden")

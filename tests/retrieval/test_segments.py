@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialectree.retrieval.papers import Paper, Passage
-from dialectree.retrieval.segments import LONGEST, SHORTEST, segments, sentences
+from dialectree.retrieval.segments import LONGEST, SHORTEST, cut, segments, sentences
 from tests.retrieval.watched import paper
 
 HARD = """
@@ -170,3 +170,13 @@ def test_nothing_is_lost_and_everything_stays_in_order(
     assert [s.offset for s in found] == sorted({s.offset for s in found})
     assert all(made.body[s.offset :].startswith(s.text) for s in found)
     assert len(found) <= 1 or all(len(s.text) > SHORTEST for s in found)
+
+
+def test_a_segment_of_a_file_without_pages_says_at_which_paragraph_or_row_it_begins() -> None:
+    long = "So long that it stands alone, and longer than a short segment may be. " * 3
+    kinds = ("heading", "paragraph", "paragraph", "names", "row", "row", "heading", "item", "row")
+    body = [Passage(text=f"{long}{n}.", offset=0, kind=kind) for n, kind in enumerate(kinds)]
+    places = ["paragraph 1", "paragraph 1", "paragraph 2", "row 1", "row 1", "row 2"]
+    assert [piece.place for piece, _ in cut(body)] == [*places, "paragraph 3", "paragraph 3", "row 1"]
+    on_pages = [passage.model_copy(update={"page": 4}) for passage in body]
+    assert {(piece.page, piece.place) for piece, _ in cut(on_pages)} == {(4, "")}

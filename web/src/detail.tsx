@@ -10,7 +10,7 @@ import { Answer, Figure, Link, Listed, Menu, More, Notes, Some, Stance, typed, V
 import { winner } from "./strengths";
 import { Cites, OwnPoints, Searches, SegmentView, Sources } from "./sources";
 import { Transcript } from "./turns";
-import { type Comparison, count, declaredOf, figure, isProbable, joined, label, type Node, type Texts, texts, type Verdict } from "./record";
+import { type Comparison, count, declaredOf, figure, isProbable, joined, label, type Node, short, type Texts, texts, type Verdict } from "./record";
 
 /** The nodes from the root down to this one, by their words. */
 function Path({ node }: { node: Node }) {
@@ -209,7 +209,7 @@ export function Detail({ node = nodes.value.get(picked.value) ?? nodes.value.get
       <Notes of={node.failures.map((one) => `${captionOf(one.role)} ${one.speaker}: ${one.fault}`)} kind="note bad" />
       <Listed name={top ? `${label(unit)}s` : `${label(unit)}s below`} of={below} each={(one) => (
         <li key={one.id} class={`part ${isOut(one) ? "void" : ""}`}>
-          <span><Stance of={one.stance} /><Link id={one.id} most={140} /></span>{" "}
+          <span><Stance of={one.stance} /><Link id={one.id} most={140} />{one.verdict?.answer && <span class="soft answer" dir="auto">{short(one.verdict.answer, 140)}</span>}</span>{" "}
           {share(one) !== undefined && <Figure value={share(one)} was={hasMoved(one) ? recorded(one) : undefined} stance={one.stance} />}
         </li>
       )} />

@@ -160,7 +160,7 @@ export class Folding {
       this.set(this.nodes, node.id, after(node, event));
       const segments = (kind === "retrieved" ? data.segments : []) as unknown as Segment[];
       for (const one of segments)
-        this.set(this.segments, one.id, sparse({ ...SEGMENT, ...one }, "source", "sentences"));
+        this.set(this.segments, one.id, sparse({ ...SEGMENT, ...one }, "source", "sentences", "place"));
     }
   }
 

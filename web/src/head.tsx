@@ -107,7 +107,7 @@ function Strongest({ root }: { root: Node }) {
 /** The reasons in one or two sentences, and the sentence of a source that decides. */
 function Why({ of, root }: { of: Verdict; root?: Node }) {
   const argued = isWeighed(root) && root!.children.some((id) => nodes.value.get(id)?.stance);
-  const told = of.rationale && of.rationale !== of.answer && !argued ? of.rationale : "";
+  const told = argued || of.rationale === of.answer || partsOf(of, root).length ? "" : of.rationale ?? "";
   const [first, rest] = opening(told, 2, 360);
   const [[lead, ...others], { notes }] = [(of.grounds ?? []).map((one) => one.id), of];
   return (
@@ -123,6 +123,35 @@ function Why({ of, root }: { of: Verdict; root?: Node }) {
   );
 }
 
+/** A sentence of an answer, and the topics and segments that it rests on. */
+interface Said { part: string; text: string; nodes: string[]; segments: string[]; faults: string[]; }
+
+/** The sentences of an answer by their part; none once a person has given another answer. */
+function partsOf(of: Verdict | null, root?: Node): [string, Said[]][] {
+  const all = Array.isArray(root?.data.sentences) ? (root.data.sentences as unknown as Said[]) : [];
+  const told = `${of?.answer ?? ""} ${of?.rationale ?? ""}`;
+  if (!all.every((one) => typeof one?.text === "string" && told.includes(one.text))) return [];
+  const parts = [...new Set(all.map(({ part }) => String(part)))];
+  return parts.map((part) => [part, all.filter((one) => String(one.part) === part)]);
+}
+
+/** An answer of several sentences, in lists by their part. */
+const Parted = ({ parts }: { parts: [string, Said[]][] }) => (
+  <div class="parted">{parts.map(([part, all]) => (
+    <section key={part}>
+      <h2>{captionOf(part.replace(/y?$/, (end) => (end ? "ies" : "s")))}</h2>
+      <ul>{all.map(({ text, nodes: places = [], segments = [], faults = [] }) => (
+        <li key={text}>
+          <span dir="auto">{text}</span>
+          <Notes of={faults} />
+          <Listed in={More} name={`Rests on ${count(places.length + segments.length, "place")}`} of={[...places, ...segments]}
+            each={(id) => nodes.value.has(id) ? <li key={id}><Link id={id} /></li> : <Cites key={id} of={[id]} />} />
+        </li>
+      ))}</ul>
+    </section>
+  ))}</div>
+);
+
 /** The answer, once and whole: a short one large, a long one with its first sentence large. */
 function Lead({ of, root }: { of: Verdict | null; root?: Node }) {
   if (of?.answer == null) {
@@ -131,6 +160,8 @@ function Lead({ of, root }: { of: Verdict | null; root?: Node }) {
   }
   const value = root && share(root);
   const flips = root && isWeighed(root) && hasMoved(root) && value !== undefined && /^(True|False)$/.test(of.label ?? "");
+  const parts = partsOf(of, root);
+  if (parts.length) return <Parted parts={parts} />;
   const [first, rest] = opening(of.answer, 1, 170);
   if (flips) return <Answer kind="lead" of={{ ...of, label: null, answer: value > 0.5 ? "True" : "False" }} />;
   return (

@@ -36,7 +36,7 @@ function Item({ one, again }: { one: Head; again: boolean }) {
         <p class="answer" dir="auto">{short(verdict?.answer ?? "", 160)}</p>
         <p class={one.waits ? "warn" : ""}>
           {known != null && (isProbable(verdict)
-            ? <>probability that the claim is true {percent(known)} · </> : <><Figure value={known} /> · </>)}
+            ? <>probability that the claim is true {percent(known)} · </> : <>confidence <Figure value={known} /> · </>)}
           {joined(calibrated(verdict), facts)}
         </p>
         {evaluated && <p>{evaluated.row} · {evaluated.item} of {evaluated.evaluation}</p>}

@@ -69,7 +69,7 @@ export const Part = ({ name, children }: { name: string; children: ComponentChil
 const PLACE = /(?<=\bat )(0(?:\.\d+)+)\b/;
 export const Notes = ({ of, kind = "note" }: { of: string[]; kind?: string }) => (
   <>{of.map((one) => <p key={one} class={kind} dir="auto">{one.split(PLACE).map((part, n) =>
-    n % 2 && nodes.value.has(part) ? <Link key={n} id={part} most={60} /> : part,
+    n % 2 && nodes.value.has(part) ? <q key={n}><Link id={part} most={60} /></q> : part,
   )}</p>)}</>
 );
 

@@ -32,7 +32,7 @@ export interface Comparison {
 /** A piece of a paper or a source; or a block of it, with its kind and the ids of its sentences. */
 export interface Segment {
   id: string; text: string; page: number | null; heading: string | null; contested: boolean;
-  source?: string; sentences?: [number, number][]; kind?: string; ids?: string[];
+  source?: string; sentences?: [number, number][]; place?: string; kind?: string; ids?: string[];
 }
 interface Found { found: { id: string; score: number | null }[]; shown?: string[]; sentences?: number; }
 export interface Retrieval extends Found { paper: string; of: string; query: string; }

@@ -79,14 +79,14 @@ function Moves({ id }: { id: string }) {
 
 /** Where a sentence stands: on a page, or in a passage of a text without pages. */
 const placeOf = (segment?: Segment) =>
-  segment && (segment.page != null ? `, p. ${segment.page}` : `, passage ${segment.id.split(":")[1]}`);
+  segment && (segment.page != null ? `, p. ${segment.page}` : `, ${segment.place || `passage ${segment.id.split(":")[1]}`}`);
 
 /** Sentences, each by where it stands and with its words; the source opens at it. */
 export function Cites({ of, name }: { of: string[]; name?: string }) {
   const { segments } = folded.value;
   const each = (id: string) => {
     const segment = segments.get(segmentId(id));
-    const of = segment?.source ?? sources.value.find((one) => one.id === sourceId(id))?.name ?? id;
+    const of = segment?.source || sources.value.find((one) => one.id === sourceId(id))?.name || `paper ${sourceId(id)}`;
     const place = <bdi>{of}{placeOf(segment)}</bdi>;
     const words = segment && piecesOf(segment).find((one) => one.id === id)?.words;
     return (
@@ -182,7 +182,7 @@ export function SegmentView({ one, children }: { one: Segment; children?: Compon
     <li class={`segment ${linked(one.id)} ${out ? "void" : ""}`} tabIndex={-1}>
       <p class="soft">
         {one.source ? <Jump to={one.id}>passage {one.id.split(":")[1]}</Jump> : <span class="id">{one.id}</span>}{" "}
-        {joined(one.page !== null && `page ${one.page}`, one.heading, out && "dropped by a person")}
+        {joined(one.page !== null && `page ${one.page}`, one.place, one.heading, out && "dropped by a person")}
         {one.contested && !out && <span class="moved"> written by a person</span>}
       </p>
       {children ?? <p class="prose" dir="auto">{piecesOf(one).map(({ id, words }) =>

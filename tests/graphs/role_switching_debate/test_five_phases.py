@@ -318,7 +318,7 @@ def test_without_a_later_part_the_debate_goes_on_and_the_record_says_so(
     if who != "AB":
         mine = within(judge, "transcript").partition(f"debater {pair[(FIRST + SECOND).index(who)]}\n")[2]
         assert mine.startswith(lost)
-    notes = [note for note in done.verdict.notes if note.startswith("disclosed")]
+    notes = [note for note in done.verdict.notes if note.startswith("the debaters disclosed")]
     assert len(notes) == (kind is not UncertaintyReply or who != "AB")
 
 
@@ -332,7 +332,7 @@ def test_without_a_ruling_the_debate_is_unresolved_and_keeps_what_was_disclosed(
     assert (done.verdict.answer, done.node().status) == (None, "missing")
     assert {role for role, _ in failed(done)} == {"judge"}
     assert done.verdict.notes[0] == "a part that the debate needs failed for good"
-    assert done.verdict.notes[1].startswith("disclosed confidence: ")
+    assert done.verdict.notes[1].startswith("the debaters disclosed their confidence: ")
 
 
 @pytest.mark.parametrize("lost", [FIRST, SECOND])

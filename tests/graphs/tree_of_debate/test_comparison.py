@@ -145,7 +145,10 @@ def test_who_conceded_where_is_noted() -> None:
     for kind in ("ClaimsReply", "SubtopicsReply"):
         model._says[kind, ""] = usual._says[kind, ""]
     done = compare(model)
-    assert done.verdict.notes == ["paper a conceded at 0.0, 0.1", "paper b conceded at 0.1"]
+    assert done.verdict.notes == [
+        "the speaker for paper a conceded at 0.0, 0.1",
+        "the speaker for paper b conceded at 0.1",
+    ]
 
 
 def test_what_personas_propose_is_kept_apart_from_what_they_claim() -> None:

@@ -85,7 +85,7 @@ def test_voters_who_do_not_agree_make_a_debate_about_their_answers() -> None:
     verdict = record.verdict
     assert verdict is not None and verdict.answer in ("grass", "sea water")
     assert verdict.label == {"grass": "B", "sea water": "D"}[verdict.answer]
-    assert verdict.notes[0] == "3 votes: D 2, B 1; samples of one model; debated by rsd"
+    assert verdict.notes[0] == "3 votes: D 2, B 1; samples of one model; debated by Role-Switching Debate"
     assert verdict.confidence_source == "judge"
 
 
