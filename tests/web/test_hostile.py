@@ -203,10 +203,10 @@ def tab(browser: Browser) -> Iterator[Page]:
 
 
 def unfold(page: Page) -> None:
-    """Open all that is folded; a run has calls and prompts, too."""
-    page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
-    if not page.locator(".beside").count():
-        page.locator("pre").first.wait_for()
+    """Open all that is folded, again where it came late; a run has calls and prompts, too."""
+    opens = "document.querySelectorAll('details').forEach((one) => one.open = true)"
+    seen = "document.querySelector('.beside') || document.querySelector('pre')?.checkVisibility()"
+    page.wait_for_function(f"() => {{ {opens}; return {seen}; }}")
 
 
 def letters(text: str | None) -> str:

@@ -145,7 +145,7 @@ const Parted = ({ parts }: { parts: [string, Said[]][] }) => (
           <span dir="auto">{text}</span>
           <Notes of={faults} />
           <Listed in={More} name={`Rests on ${count(places.length + segments.length, "place")}`} of={[...places, ...segments]}
-            each={(id) => nodes.value.has(id) ? <li key={id}><Link id={id} /></li> : <Cites key={id} of={[id]} />} />
+            each={(id) => <li key={id}>{nodes.value.has(id) ? <Link id={id} /> : <Cites of={[id]} />}</li>} />
         </li>
       ))}</ul>
     </section>
