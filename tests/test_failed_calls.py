@@ -124,6 +124,16 @@ def test_invalid_replies_stay_in_the_sums_when_they_are_asked_for_again(tmp_path
     assert (record.usage.calls, record.usage.critical_path_calls) == (9 + 3, 6)
 
 
+def test_a_repair_that_got_no_reply_is_asked_again_and_not_what_it_repairs(tmp_path: Path) -> None:
+    model = lossy()
+    model.will_say_now("no JSON", no_reply(), to=JudgeReply)
+    run = ended(model, tmp_path, WAYS["rsd"])
+    assert run.record.status == "unresolved"
+    again_asked = lossy()
+    assert go_on(run, again_asked).status == "answered"
+    assert again_asked.calls == model.calls[-1:]
+
+
 def test_a_run_that_is_killed_while_it_asks_again_goes_on_and_keeps_the_verdict_once(tmp_path: Path) -> None:
     way = WAYS["tsd"]
     undisturbed = ended(lossy(), tmp_path / "whole", way).record

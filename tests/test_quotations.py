@@ -170,6 +170,7 @@ def test_short_quotations_are_noted_only(words: str, long: bool) -> None:
     [
         ("it was heard once. A ladder that doesn’t reach the water", True),  # from one into the next
         ("Every ladder ... at low tide", True),
+        ("Every ladder ... in the harbour", True),  # with nothing left out
         ("Every ladder ... one to three accidents", False),  # from one page to another
         ("Every … ladder … in … the … harbour … was … measured … twice … at", False),  # a collage
         ("低潮和高潮时", True),
@@ -268,6 +269,8 @@ def test_hostile_texts_take_time_in_proportion_to_their_length(text: str) -> Non
         ("0.125 and 2.0", "125 and 2", ["0.125"]),
         ("13, 13 and 14 [2]", "12 of [2]", ["13", "14"]),
         ("In 2020 300 came", "2020: 300", []),
+        ("since 1.2.34", "1, 2 and 34", []),  # no number, but a row of three
+        ("version 1.2.34", "version 1.2.35", ["34"]),
     ],
 )
 def test_figures_of_a_point_stand_in_its_sentences(point: str, sentence: str, lacking: list[str]) -> None:

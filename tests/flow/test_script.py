@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
-from dialectree import ProtocolSettings, SaidTurn, Script, Talk, option
+from dialectree import ProtocolSettings, SaidTurn, Script, Talk, option, stop_when_agreed
 from dialectree.errors import CallError, InputError
 from dialectree.testing import Asked, ScriptedModel
 
@@ -224,3 +224,27 @@ def test_a_protocol_and_its_variant_need_no_module_for_their_graphs() -> None:
     own = other.protocol(name="own", graph="tests.flow.test_script:nothing", **{**told, "variants": ()})
     with pytest.raises(AttributeError):
         own.methods()["own"].graph()
+
+
+@pytest.mark.parametrize(
+    ("earlier", "last", "agreed"),
+    [
+        ("", "", False),
+        ("", "A", False),  # a speaker alone
+        ("", "AA", True),
+        ("AB", "BB", True),
+        ("AA", "AB", False),
+        ("", "AAA", True),
+        ("", "AAB", False),
+        ("", "A?A", True),  # a speaker without a label
+    ],
+)
+def test_rounds_may_stop_when_all_who_answer_in_the_last_one_say_the_same(
+    earlier: str, last: str, agreed: bool
+) -> None:
+    said = [
+        SaidTurn(round=number, **({} if label == "?" else {"label": label}))
+        for number, labels in enumerate((earlier, last), 1)
+        for label in labels
+    ]
+    assert stop_when_agreed(Talk(input={}, settings=Settings(), round=2, said=said)) == agreed

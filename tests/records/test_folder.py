@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialectree.errors import DiskFull, RunFolderError, RunNotFound
-from dialectree.records import Call, Event, RunRecord
+from dialectree.records import VOID, Call, Event, RunRecord
 from dialectree.records.event_log import EventLog
 from dialectree.records.folder import RunFolder
 from dialectree.records.journal import Journal
@@ -393,6 +393,25 @@ def test_a_run_that_is_not_finished_shows_what_was_told(folder: RunFolder) -> No
     folder.tell(event(note="so far"))
     assert folder.record().tree.nodes["0"].notes == ["so far"]
     assert json.loads((folder.path / "run.json").read_text())["tree"]["nodes"] == {}
+
+
+@pytest.mark.parametrize("logged", range(5))
+def test_paid_calls_that_a_killed_process_did_not_log_are_numbered_after_the_log_and_void_ones_named(
+    logged: int, folder: RunFolder
+) -> None:
+    calls = [call(f"{VOID if n % 2 else ''}{n}", step=n) for n in range(4)]
+    appended(folder.path / "calls.jsonl", call("before", run="contested"), *calls)
+    folder.tell(event(kind="opened", text="Q?", depth=0))
+    for one in calls[:logged]:
+        folder.tell(event(kind="called", **one.make_event_data()))
+    for added in [*folder.resumption(record())]:
+        folder.tell(added)
+    *events, resumed = folder.list_logged_events()
+    assert [one.data for one in events[1:]] == [one.make_event_data() for one in calls]
+    void: Any = resumed.data["void"]
+    assert [events[n - 1].data["step"] for n in void] == [1, 3]
+    (resumed_again,) = folder.resumption(record())
+    assert "void" not in resumed_again.data
 
 
 @pytest.mark.parametrize("status", ["running", "partial"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import re
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,9 @@ import pytest
 from rich.console import Console
 
 import dialectree
+from dialectree import functions
 from dialectree.contests import Drop
+from dialectree.protocols.protocol import load_protocols
 from dialectree.records import RunRecord, Verdict
 from dialectree.report import progress
 from tests.endpoint import LocalEndpoint
@@ -79,6 +82,24 @@ def test_a_wish_that_cannot_be_is_named(model: str) -> None:
 
 
 # Signatures
+
+
+@pytest.mark.parametrize("name", ["answer", "decide", "verify", "compare", "vote"])
+def test_a_function_takes_the_input_of_its_protocol_and_passes_all_that_is_given(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed = {}
+
+    async def arun(protocol: str, **values: Any) -> None:
+        passed.update(values, protocol=protocol)
+
+    monkeypatch.setattr(functions, "arun", arun)
+    function = getattr(made, name)
+    given = {part: f"the {part}" for part in inspect.signature(function).parameters if part != "values"}
+    function(**given, max_calls=9)
+    protocol = load_protocols()[passed.pop("protocol")]
+    assert given.keys() == protocol.input.model_fields.keys()
+    assert passed == {**given, "max_calls": 9}
 
 
 # Records
