@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -125,6 +126,13 @@ def test_the_documented_form_of_a_set_gives_inputs_and_references_apart(
     other = {"url": "x", "paper_b": "On B"}
     with pytest.raises(InputError, match=r"line 2: .*(there is no column|is not an object)"):
         load(name, lines(path, row, other))
+
+
+@pytest.mark.parametrize(("place", "gold"), [(0, "A"), (2, "C"), (-1, None), (3, None)])
+def test_an_answer_of_openbookqa_is_a_place_from_0(place: int, gold: str | None, tmp_path: Path) -> None:
+    path = lines(tmp_path / "data.jsonl", {**OPENBOOKQA, "answer": place})
+    with nullcontext() if gold else pytest.raises(InputError, match=f"no option {place} among 3"):
+        assert load("openbookqa", path).items[0].reference.gold == gold
 
 
 # The published files

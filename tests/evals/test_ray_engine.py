@@ -146,6 +146,7 @@ def test_there_are_no_more_workers_than_slots_and_each_gets_its_part(
 
     async def noted(self: Asker, ready: Any, item: Any) -> Any:
         assert self.judge is not None
+        assert self.runs.is_absolute()  # a worker may start in another folder
         pace = ready.context.requests_per_minute
         asked.append((ready.context.concurrency, self.judge.concurrency, pace))
         return await ask(self, ready, item)

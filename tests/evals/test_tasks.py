@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from dialectree.errors import InputError
 from dialectree.evals import tasks
 from dialectree.evals.dataset_items import Inputs, Item
 from dialectree.protocols import plugins
@@ -27,3 +28,11 @@ def test_a_claim_is_the_question_of_a_protocol_without_claims() -> None:
     answering, claim = method("tsd"), Item(id="q1", inputs=Inputs(claim="Cows eat grass."))
     taken = tasks.graph_input(answering, claim, None, answering.protocol.settings())
     assert taken["question"] == claim.inputs.claim
+
+
+def test_a_protocol_that_declares_no_evaluation_is_named() -> None:
+    declared = method("tsd")
+    undeclared = replace(declared, protocol=replace(declared.protocol, evaluation=None))
+    assert tasks.require_declared_evaluation(declared) is declared.protocol.evaluation
+    with pytest.raises(InputError, match="^tsd: .* does not say how it is evaluated"):
+        tasks.require_declared_evaluation(undeclared)
