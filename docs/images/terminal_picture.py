@@ -1,9 +1,9 @@
 """Take a picture of a command in a terminal: tmux runs it, rich colours it, Chromium draws it.
 
-From the root of the repository, 33 lines of a demonstration at 80 columns::
+From the root of the repository, 40 lines of a demonstration at 80 columns::
 
-    .venv/bin/python docs/images/terminal_picture.py docs/images/terminal.png 80 33 \
-        "dialectree demo rsd --fast"
+    .venv/bin/python docs/images/terminal_picture.py docs/images/terminal.png 80 40 \
+        "dialectree demo --fast"
 
 The picture shows the first lines; the rest of a longer output is cut off.
 """

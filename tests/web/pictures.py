@@ -1,4 +1,4 @@
-"""Take the pictures of the page for the documents: one that stands still, and a contest that moves.
+"""Take the pictures of the page for the documents: two reports, and a contest that moves.
 
 From the root of the repository: ``.venv/bin/python -m tests.web.pictures``.
 """
@@ -18,6 +18,7 @@ from dialectree import report
 from dialectree.records.folder import RunFolder
 from tests.docs.blocks import ROOT
 from tests.report.recorded import FOLDERS
+from tests.web import grounded
 from tests.web.serving import acting
 
 if TYPE_CHECKING:
@@ -106,16 +107,54 @@ def contest(page: Page, address: str) -> Film:
     return film
 
 
-def still(page: Page, folder: Path, file: Path) -> None:
-    """Take a picture of a run in its file."""
+ARGUMENTS = {
+    "a": "The closure of May was a trial, and the count speaks for it: shops sold more, not less.",
+    "b": "The lane is how help reaches the old town, and not every shop gained.",
+}
+"""What the debaters say in the picture; their points and sentences are those of ``grounded``."""
+
+
+def tree_report() -> str:
+    """Return the report of a debate that split its question."""
     run = RunFolder(FOLDERS["tsd"])
-    html = report.html(run.record(), run.calls(), run.events(), run.texts())
+    return report.html(run.record(), run.calls(), run.events(), run.texts())
+
+
+def sources_report() -> str:
+    """Return the report of a debate about three documents."""
+    events = grounded.events()
+    for event in events:
+        data: dict[str, Any] = event.data
+        if data.get("phase") == "proposals":
+            data["fields"]["argument"] = ARGUMENTS[data["speaker"]]
+    return report.html(grounded.record_of(events), [], events, {})
+
+
+def open_file(page: Page, folder: Path, html: str, place: str) -> None:
+    """Open a report at one of its places."""
     (folder / "report.html").write_text(html, encoding="utf-8")
-    page.set_viewport_size({"width": 1200, "height": 900})
-    page.goto((folder / "report.html").as_uri() + "#0.1")
+    page.goto("about:blank")
+    page.goto((folder / "report.html").as_uri() + place)
     page.locator(".turn").first.wait_for()
+
+
+def save_still(page: Page, file: Path) -> None:
+    """Write what the page shows into a file of few colours."""
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     picture.quantize(256).save(file, optimize=True)
+
+
+def stills(page: Page, folder: Path, images: Path) -> None:
+    """Take the pictures of two reports: at a part of the tree, and with a source open."""
+    page.set_viewport_size({"width": 1200, "height": 900})
+    open_file(page, folder, tree_report(), "#0.1")
+    save_still(page, images / "report.png")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    open_file(page, folder, sources_report(), "#s1:2.1")
+    page.locator("summary", has_text="retrieved").first.click()
+    page.locator("details[open] > summary", has_text="Contest this").first.click()
+    page.evaluate("scrollTo(0, 0)")
+    save_still(page, images / "sources.png")
 
 
 def main() -> None:
@@ -130,7 +169,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         with acting() as address:
             contest(browser.new_page(), address).save(IMAGES / "contest.webp")
-        still(browser.new_page(), folder, IMAGES / "report.png")
+        stills(browser.new_page(), folder, IMAGES)
         browser.close()
 
 

@@ -30,3 +30,12 @@ def test_a_contest_is_filmed_in_a_small_file(
     page.context.close()
     assert len(film.frames) == len(film.times) > 30
     assert (pictures.IMAGES / "contest.webp").stat().st_size < 600_000
+
+
+def test_the_still_pictures_show_a_tree_and_an_open_source(browser: Browser, tmp_path: Path) -> None:
+    page = browser.new_page()
+    pictures.stills(page, tmp_path, tmp_path)
+    assert "Shops took 6 % more while the lane was closed." in page.locator(".source").inner_text()
+    page.context.close()
+    sizes = [(tmp_path / name).stat().st_size for name in ("report.png", "sources.png")]
+    assert all(10_000 < size < 200_000 for size in sizes), sizes
