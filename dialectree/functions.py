@@ -49,7 +49,7 @@ async def adecide(
     sources: Sequence[Document] | None = None,
     **values: Any,
 ) -> KeptRecord:
-    """Let two debaters argue for an answer each, switch sides and own up; a judge decides: RSD.
+    """Let two debaters argue for an answer each, switch sides and state doubts; a judge decides: RSD.
 
     Args:
         question: One question, in full.

@@ -1,4 +1,4 @@
-"""The debaters of a role-switching debate: propose, cross-examine, switch sides, own up.
+"""The debaters of a role-switching debate: propose, cross-examine, switch sides, disclose doubts.
 
 RSD, Method, phases I to IV. Sides ``a`` and ``b`` speak from the same prompts.
 """
