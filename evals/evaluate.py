@@ -190,8 +190,9 @@ class EvaluationResults:
     def accuracies(self) -> dict[str, Proportion]:
         """The share of right answers of each row, with its 95 % interval.
 
-        The share is among answers with a readable judgement, as in the report. Empty for pairs of
-        papers: their summaries have marks instead.
+        The share is of all questions asked, as in the report: a withheld answer is not right. Failed
+        runs and unreadable judgements are in no share. Empty for pairs of papers: their summaries have
+        marks instead.
         """
         if self._study.task == "compare":
             return {}
@@ -207,7 +208,8 @@ class EvaluationResults:
     def to_dicts(self) -> list[dict[str, object]]:
         """Return a line for each question and row, as in ``report/questions.csv``.
 
-        ``right`` is true or false if the accuracy counts the answer, else None.
+        ``right`` is true or false if the accuracy counts the answer, else None. It is false for a
+        withheld answer.
         """
         lines: list[dict[str, object]] = self._study.frame().to_dict("records")
         return lines
@@ -229,19 +231,17 @@ class EvaluationResults:
         title = f"{self.path.name}: {figure_name} [95%]{at_chance * self._study.demonstration}"
         return clean(title), pandas.DataFrame(lines, [*figures])
 
-    def _format_question_counts(self, name: str, judged: int) -> str:
+    def _format_question_counts(self, name: str, counted: int) -> str:
         row = self._study.rows[name]
         number = len({result.question for result in row.results.values()})
-        question_count = count(number, "question")
-        if judged == number:
-            return question_count
         ends = {
-            "failed": row.counts["failed"],
             "withheld": row.counts["unanswered"],
+            "failed": row.counts["failed"],
             "unread": len(row.unread),
         }
         some = [f"{number} {end}" for end, number in ends.items() if number]
-        return ", ".join([question_count, *some, f"{judged} judged"])
+        shares = [f"{counted} counted"] if counted != number else []
+        return ", ".join([count(number, "question"), *some, *shares])
 
     def __repr__(self) -> str:
         """Return one line for each row: its figure and interval."""

@@ -74,8 +74,8 @@ def _rows(
 ) -> Iterable[dict[str, Any]]:
     """Yield each row: its method, its number of results and of judged answers, and its accuracy.
 
-    ``right`` of ``asked`` counts a withheld answer as not right; failed questions are not counted.
-    Both are None if nothing says what is right.
+    ``accuracy`` is ``right`` divided by ``asked``: a withheld answer is not right. Failed questions are
+    not counted. All three are None if nothing says what is right.
     """
     for row in evaluation.rows:
         done = [*results[row.name].values()]
@@ -88,7 +88,7 @@ def _rows(
             "method": row.method,
             "done": len(done),
             "judged": judged,
-            "accuracy": right / judged if judged else None,
+            "accuracy": right / asked if asked else None,
             "right": right if asked else None,
             "asked": asked or None,
         }

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+RIGHT_OF_ASKED = "right answers of all questions asked"
+"""The label of an axis that shows accuracy."""
 MOST_CURVES = 6
 MOST_POINTS = 200
 """The most points of a curve, so that a page does not grow with the questions."""
@@ -67,6 +69,8 @@ STYLE: Any = {
 }
 WIDE = 4.6
 """The width of a plot in inches, small enough for a phone."""
+BAR = 0.55
+"""The height of a bar, where two bars are 1 apart."""
 READABLE = 0.9
 """The smallest scale of a plot on a page; letters are then about 8 pixels."""
 DASHED: Any = {"color": SOFT, "linewidth": 1, "linestyle": (0, (4, 3))}
@@ -145,7 +149,8 @@ def _draw_points(
 
     Args:
         lines: for each point ``row``, ``place`` (of the colour), ``x`` and ``y``; ``low`` and
-            ``high`` of the interval; the ``size`` of the mark, and ``hollow`` for a hollow one.
+            ``high`` of the interval; the ``size`` of the mark, and ``hollow`` for a hollow one;
+            ``pale``, the length of a pale bar after a bar from 0 to ``x``, for a plot of bars.
         height: In inches.
         axes: Properties of the axes.
         percent: The axes that show shares as percentages.
@@ -159,7 +164,7 @@ def _draw_points(
         return None
     import matplotlib
 
-    usual = {"low": None, "high": None, "size": 6.0, "hollow": False}
+    usual = {"low": None, "high": None, "size": 6.0, "hollow": False, "pale": None}
     points: Any = DataFrame([{**usual, **line} for line in lines])
 
     with matplotlib.rc_context(STYLE):
@@ -175,6 +180,9 @@ def _draw_points(
         for row, row_points in points.groupby("row", sort=False):
             place = int(row_points.place.iloc[0])  # colours and marks repeat
             colour, mark = COLOURS[place % len(COLOURS)], MARKS[place % len(MARKS)]
+            if len(bars := row_points.dropna(subset=["pale"])):
+                subplot.barh(bars.y, bars.x, BAR, color=colour, alpha=0.75)
+                subplot.barh(bars.y, bars.pale, BAR, left=bars.x, color=colour, alpha=0.25)
             if joined:
                 subplot.plot(row_points.x, row_points.y, color=colour, linewidth=1.4, clip_on=False)
             if len(interval_points := row_points.dropna(subset=["low", "high"])):
@@ -183,7 +191,8 @@ def _draw_points(
                     interval_points[["y" if along == "x" else "x"] * 2].T,
                 )
                 across, up = (ends, positions) if along == "x" else (positions, ends)
-                subplot.plot(across.astype(float), up.astype(float), color=colour, linewidth=1.6)
+                line_colour = INK if len(bars) else colour
+                subplot.plot(across.astype(float), up.astype(float), color=line_colour, linewidth=1.6)
             marked, fill = (row_points[row_points["size"] > 0], PAPER if row_points.hollow.any() else colour)
             look: Any = {"marker": mark, "facecolors": fill, "edgecolors": colour, "clip_on": False}
             subplot.scatter(marked.x, marked.y, marked["size"] ** 2, **look)
@@ -209,18 +218,25 @@ def _draw_points(
 def _accuracy(analysis: Analysis) -> Plot | None:
     rows = [row for row in analysis.study.rows.values() if row.n]
     shares = {row.name: row.accuracy for row in rows}
-    texts = [f"{short_name(name)} {share.right} of {share.n}" for name, share in shares.items()]
+    withheld = {row.name: row.counts["unanswered"] for row in rows}
+    texts = [
+        f"{short_name(name)} {share.right} of {share.n}, {withheld[name]} withheld"
+        for name, share in shares.items()
+    ]
     unparsed = any(row.counts["unparsed"] for row in analysis.study.rows.values())
+    pale = " (pale: withheld)" if any(withheld.values()) else ""
     return _draw_points(
         "accuracy",
-        f"Accuracy with 95% intervals{', unparsed left out' if unparsed else ''}",
+        f"Accuracy with 95% intervals{pale}{', unparsed left out' if unparsed else ''}",
         " ".join([f"Right: {'; '.join(texts)}.", *analysis.unread]),
         [
             {"row": name, "place": n, "x": share.share, "y": -n, "low": share.low, "high": share.high}
+            | {"size": 0.0, "pale": withheld[name] / share.n}
             for n, (name, share) in enumerate(shares.items())
         ],
-        height=0.75 + 0.36 * len(shares),
+        height=0.95 + 0.36 * len(shares),
         axes={
+            "xlabel": RIGHT_OF_ASKED,
             "xlim": (0, 1),
             "ylim": (-len(shares) + 0.5, 0.5),
             "yticks": [-n for n in range(len(shares))],
@@ -250,6 +266,7 @@ def _summaries(study: Study) -> Plot | None:
         points,
         height=0.9 + len(keys) * (0.2 + 0.2 * len(rows)),
         axes={
+            "xlabel": "mark",
             "xlim": (0, 101),
             "yticks": [-k * apart - (len(rows) - 1) / 2 for k in range(len(keys))],
             "yticklabels": keys,
@@ -288,7 +305,7 @@ def _front(analysis: Analysis) -> Plot | None:
         "On the front: " + ", ".join(short_name(priced_row.row.name) for priced_row in best),
         points,
         height=3.2,
-        axes={"xscale": "log", "xlabel": unit, "ylim": (0, 1)},
+        axes={"xscale": "log", "xlabel": unit, "ylabel": RIGHT_OF_ASKED, "ylim": (0, 1)},
         percent="y",
         along="y",
         dashed=steps,
@@ -311,7 +328,7 @@ def rules_plot(rules: Sequence[tuple[str, float, Proportion, bool]], *, recommen
             for place, (name, tokens, share, chosen) in enumerate(rules)
         ],
         height=3.2,
-        axes={"xlabel": "tokens a question"},
+        axes={"xlabel": "tokens a question", "ylabel": RIGHT_OF_ASKED},
         percent="y",
         along="y",
     )

@@ -18,15 +18,7 @@ from pandas import DataFrame
 
 from dialectree.evals.confidence_measures import risk_coverage
 from dialectree.evals.dataset_items import Item
-from dialectree.evals.intervals import (
-    RESAMPLES,
-    Figure,
-    Proportion,
-    bootstrap_interval,
-    design,
-    share_of,
-    wilson,
-)
+from dialectree.evals.intervals import RESAMPLES, Figure, Proportion, bootstrap_interval, share_of
 from dialectree.evals.results import Grounding, Result, Row, measure, outcome, score_of
 from dialectree.evals.scorers import parse_claim_label
 from dialectree.evals.standing import CallTotals
@@ -230,7 +222,7 @@ class Answers:
             "right_answer": gold(text),
             "row": self.name,
             "outcome": end,
-            "right": {"right": True, "wrong": False}.get(end),
+            "right": {"right": True, "wrong": False, "unanswered": False}.get(end),
             "status": result.status,
             "label": verdict and verdict.label,
             "answer": verdict and verdict.answer,
@@ -392,24 +384,27 @@ class Answers:
 
     @property
     def n(self) -> int:
-        """The number of answers with a readable judgement."""
-        return self.counts["right"] + self.counts["wrong"]
+        """The number of questions that accuracy counts: right, wrong and withheld answers."""
+        return sum(self.counts[outcome] for outcome in ASKED)
 
-    @property
+    @cached_property
     def accuracy(self) -> Proportion:
-        """The share of right answers among those with a readable judgement."""
-        return self._share(self.counts["right"], self.n)
+        """The share of right answers of all questions asked; a withheld answer is not right.
+
+        The papers count in this way. Failed runs and unreadable judgements are in no share.
+        """
+        return self.share(self.right(*ASKED))
 
     @property
-    def right_of_asked(self) -> Proportion:
-        """The share of right answers if withheld answers count as not right, as in the papers."""
-        return self._share(self.counts["right"], self.n + self.counts["unanswered"])
+    def accuracy_of_answered(self) -> Proportion:
+        """The share of right answers of the answers that were not withheld."""
+        return self.share(self.right("right", "wrong"))
 
     @property
     def answered(self) -> Proportion:
         """The share of questions whose answer was not withheld."""
-        answer_count = self.n + self.counts["unparsed"]
-        return self._share(answer_count, answer_count + self.counts["unanswered"])
+        outcomes = {item: end for item, end in self.ends.items() if end in (*ASKED, "unparsed")}
+        return self.share({item: end != "unanswered" for item, end in outcomes.items()})
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -417,14 +412,6 @@ class Answers:
         right, failed = self.counts["right"], self.counts["failed"]
         n = max(self.n + failed, 1)
         return right / n, (right + failed) / n
-
-    def _share(self, count: int, n: int) -> Proportion:
-        return wilson(count, n, design=min(self._design, max(n, 1)))
-
-    @cached_property
-    def _design(self) -> float:
-        judged = self.right("right", "wrong")
-        return design([*judged.values()], [self.results[item].group for item in judged])
 
     def share(self, right: Mapping[str, bool]) -> Proportion:
         """Return the share of True in ``right``; its interval allows for clusters."""

@@ -141,7 +141,7 @@ def method_table(audit: AuditResult) -> Table | None:
         [
             {
                 "method": title,
-                score_column: row.mark("overall") if audit.marks else row.right_of_asked,
+                score_column: row.mark("overall") if audit.marks else row.accuracy,
                 "tokens of a question": row.mean("tokens"),
                 "calls": row.mean("calls"),
                 "cost": row.mean("cost"),

@@ -82,23 +82,21 @@ def _accuracy(study: Study) -> Table | None:
         if any(row.chose_first for row in rows):
             cells["chose the first"] = row.share(row.chose_first)
         if withheld:
-            cells |= {"answered": row.answered, "right of all asked": row.right_of_asked}
+            cells |= {"answered": row.answered, "right of those answered": row.accuracy_of_answered}
         if any(informative.values()):
             says = {item: mark == 1 for item, mark in informative[row.name].items()}
             cells["says something"] = row.share(says)
         return cells
 
     notes = [
-        "Accuracy is the share of right answers among the n answers with a readable judgement. "
-        "Intervals are Wilson's, 95%. Failed runs are in no share."
+        "Accuracy is the share of right answers of the n questions asked; a withheld answer is not "
+        "right. Intervals are Wilson's, 95%. Failed runs and unread judgements are in no share."
     ]
     if any(row.chose_first for row in rows):
         notes.append("The first option, or True of a claim, among questions with a known answer.")
     if study.clustered:
         clusters = len(set(study.groups(study.items)))
         notes.append(f"Intervals allow for {len(study.items)} questions in {clusters} clusters.")
-    if withheld:
-        notes.append("The papers count a withheld answer as not right: the column of all asked.")
     if any(informative.values()):
         notes.append("An answer that says nothing counts as truthful.")
     return table("accuracy", "Accuracy", map(line, rows), " ".join(notes))
@@ -322,7 +320,7 @@ def _categories(analysis: Analysis) -> Table | None:
     }
     for row in study.rows.values():
         judged = study.judged
-        values = row.right("right", "wrong") if judged else row.marks("overall")
+        values = row.right(*answers.ASKED) if judged else row.marks("overall")
         parts: dict[str, dict[str, Any]] = {}
         for item, value in values.items():
             parts.setdefault(category[item], {})[item] = value

@@ -118,7 +118,7 @@ def test_the_text_the_frame_and_the_report_agree_on_questions_and_shares(tmp_pat
         assert own["right"].count() == share.n == cells["n"] != len(own)
         assert own["question"].nunique() == cells["questions"] == 60
         withheld, failed = (f"{number} {end}" for end in ("withheld", "failed") if (number := cells[end]))
-        said = f"60 questions, {failed}, {withheld}, {share.n} judged"
+        said = f"60 questions, {withheld}, {failed}, {share.n} counted"
         assert f"{100 * (share.share or 0):.1f}%" in repr(results) and said in repr(results)
     assert study([tmp_path]).questions == 60
 

@@ -116,9 +116,15 @@ def test_a_withheld_answer_is_not_right_and_no_answer_that_the_debate_spoilt(tmp
     assert "is worse" not in said
     assert "nor as made wrong by a debate: rsd 45 of 65." in " ".join(cautions(analysis))
     shown = told(analysis, "accuracy")
-    assert shown["accuracy"].startswith("90.0%") and shown["withheld"] == "45"
+    assert shown["accuracy"].startswith("27.7%") and shown["withheld"] == "45"
     assert shown["answered"].startswith("30.8%")
-    assert shown["right of all asked"].startswith("27.7%")
+    assert shown["right of those answered"].startswith("90.0%")
+    # the plot, the table and the test speak of the same figure
+    assert compared.shares[0] == analysis.study.rows["rsd"].accuracy
+    bars = plots(analysis)[0]
+    assert bars.title.endswith("(pale: withheld)") and "rsd 18 of 65, 45 withheld" in bars.caption
+    assert "27.7%" in bars.svg and "90.0%" not in bars.svg
+    assert [one.row.accuracy.share for one in analysis.priced if one.row.name == "rsd"] == [18 / 65]
     assert (compared.ledger.n, compared.withheld) == (65, 45)
     assert compared.as_many and sum(compared.as_many.second) <= 20
 

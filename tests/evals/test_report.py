@@ -97,11 +97,11 @@ def test_every_outcome_is_counted_apart(tmp_path: Path) -> None:
     row = found.rows["tsd"]
     ends = ("right", "wrong", "unanswered", "unparsed", "failed", "unscored")
     assert [row.counts[end] for end in ends] == [2, 1, 1, 1, 1, 1]
-    assert (row.n, row.accuracy.share, row.bounds) == (3, 2 / 3, (2 / 4, 3 / 4))
+    assert (row.n, row.accuracy.share, row.bounds) == (4, 2 / 4, (2 / 5, 3 / 5))
     line = told(found, "accuracy")
     assert line["answered"].startswith("80.0%") and line["degraded"] == "1"
-    assert line["right of all asked"].startswith("50.0%")
-    assert "count a withheld answer as not right" in " ".join(table(found, "accuracy").notes)
+    assert line["accuracy"].startswith("50.0%") and line["right of those answered"].startswith("66.7%")
+    assert "a withheld answer is not right" in " ".join(table(found, "accuracy").notes)
     said = "\n".join(cautions(analyse_study(found)))
     assert "Failed runs are in no share; --retry-failed asks them again: tsd 1 of 7" in said
     assert "could not be read, or was not given: tsd 2 of 7" in said
