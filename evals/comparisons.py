@@ -270,11 +270,11 @@ class RowComparison:
     """``vote``: with the vote before the row's debates. ``marks``: by marks of summaries, 0 to 100.
     ``as many``: at equal coverage."""
     row: str
-    beside: str
+    rival: str
     first: Sequence[float]
     """The row's answers, right (1) or not (0), or its marks."""
     second: Sequence[float]
-    """The answers or marks of ``beside``."""
+    """The answers or marks of ``rival``."""
     clusters: Clusters
     main: bool = True
     """True if this is the main comparison of the row."""
@@ -285,16 +285,16 @@ class RowComparison:
     withheld: int = 0
     """Questions whose answer the row withheld; they count as not right."""
     failed: int = 0
-    """Questions left out because the row or ``beside`` failed for good."""
+    """Questions left out because the row or ``rival`` failed for good."""
     bounds: tuple[float, float] | None = None
     """The difference if all failed questions went against the row, and if all went for it."""
     ratio: float | None = None
-    """Tokens of ``beside`` divided by those of the debate, if ``beside`` is samples of the debate's model."""
+    """Tokens of ``rival`` divided by those of the debate, if ``rival`` is samples of the debate's model."""
     details: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Counts that only this kind of comparison has, by column heading."""
     as_many: RowComparison | None = None
-    """The comparison at equal coverage: ``beside`` keeps only as many answers as the row gave. None
-    if ``beside`` gave no more answers than the row."""
+    """The comparison at equal coverage: ``rival`` keeps only as many answers as the row gave. None
+    if ``rival`` gave no more answers than the row."""
     bonferroni: float | None = None
     """The p, corrected for all comparisons of the report."""
     holm: float | None = None
@@ -304,7 +304,7 @@ class RowComparison:
     @property
     def key(self) -> Hashable:
         """Comparisons with equal keys are one test, such as a pair of rows in either order."""
-        pair = frozenset({self.row, self.beside}) if self.kind == "row" else self.beside
+        pair = frozenset({self.row, self.rival}) if self.kind == "row" else self.rival
         return pair if self.kind == "row" else (self.kind, self.row, pair)
 
     @cached_property

@@ -278,7 +278,7 @@ def _summaries(study: Study) -> Plot | None:
 def _front(analysis: Analysis) -> Plot | None:
     if len(analysis.priced) < 2:
         return None
-    place = {name: n for n, name in enumerate(analysis.study.rows)}
+    place = {row.name: n for n, row in enumerate(analysis.study.rows.values())}
     best = [priced_row for priced_row in analysis.priced if priced_row.beaten_by is None]
     steps: list[list[list[float]]] = []
     for kind in dict.fromkeys(priced_row.row.handed for priced_row in best):
@@ -384,11 +384,11 @@ def _curves(
 ) -> Plot | None:
     """Draw shares against shares, with a curve for each of the first ``MOST_CURVES`` rows."""
     rows = [*dict.fromkeys(line["row"] for line in lines)]
-    row_subset = f"the first {MOST_CURVES} of {len(rows)} rows"
+    row_subset = f"the first {MOST_CURVES} of {len(rows)} methods"
     return _draw_points(
         key,
         title,
-        f"{up} by {across}, {row_subset if len(rows) > MOST_CURVES else 'every row'}",
+        f"{up} by {across}, {row_subset if len(rows) > MOST_CURVES else 'all methods'}",
         [line for line in lines if line["row"] in rows[:MOST_CURVES]],
         height=4.2 if dashed else 3.4,
         axes={"xlim": (-0.02, 1.02), "ylim": (-0.02, 1.02), "xlabel": across, "ylabel": up},

@@ -134,7 +134,7 @@ def sheet(study: Study, seed: int = 0, limit: int = LIMIT) -> tuple[list[SheetAn
         answer = remove_program_marks(method(row.row.method), answers.answer(row.results[item]))
         entry = _entry(f"A{number}", study.texts[item], answer)
         entries.append(entry)
-        codes[entry.code] = row.name, item, [part.name for part in entry.parts]
+        codes[entry.code] = row.id, item, [part.name for part in entry.parts]
     return entries, Key(sha256=data.sha256, task=study.task, seed=seed, codes=codes)
 
 

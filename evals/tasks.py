@@ -113,6 +113,21 @@ def equal_tokens(task: Task) -> list[str]:
     return [evaluation.equal_tokens for evaluation in evaluations(task) if evaluation.equal_tokens]
 
 
+def name_as_in_papers(name: str, method: Method, settings: Mapping[str, JsonValue]) -> str:
+    """Return the name of a row in reports: ``Best-of-5`` for ``best_of_n, samples=5``.
+
+    A name that does not begin with the method's own name was given by a person and stays.
+    """
+    declared = method.protocol.evaluation
+    more = name.removeprefix(method.name)
+    if declared is None or name == more or more[:1].isalnum() or more[:1] in ("_", "-"):
+        return name
+    paper_name = declared.paper_names.get(method.name, method.name)
+    number = settings.get("samples") or declared.samples
+    more = more.replace(f", samples={number}", "") if "{samples}" in paper_name else more
+    return paper_name.replace("{samples}", str(number)) + more
+
+
 def is_baseline(name: str) -> bool:
     """Return whether a method is a baseline for debates."""
     return named_method(name).variant.baseline

@@ -43,6 +43,9 @@ class Evaluation:
     """Declare how a protocol and its variants are evaluated."""
 
     task: Task
+    paper_names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The name of each method in a paper's table, such as ``Best-of-{samples}``. Braces name a
+    setting."""
     also: tuple[Task, ...] = ()
     """Other tasks whose data sets can evaluate the protocol. The protocol's methods are then compared
     with the baselines of the protocols whose ``task`` it is. A claim becomes the ``question`` where

@@ -63,7 +63,7 @@ class Analysis:
     """The comparisons and figures of a report."""
 
     study: Study
-    beside: Sequence[tuple[Answers, Answers]]
+    baseline_pairs: Sequence[tuple[Answers, Answers]]
     """Pairs of a row and its baseline."""
     comparisons: Sequence[RowComparison]
     """Comparisons of rows with baselines, of debates with samples and votes, and of summaries' marks."""
@@ -88,31 +88,33 @@ class Analysis:
 def analyse_study(study: Study, baseline_name: str | None = None) -> Analysis:
     """Return the comparisons of a report; the caller checks ``baseline_name``."""
     of, rows = baseline(study, baseline_name), [*study.rows.values()]
-    beside = [(row, against) for row in rows if (against := of(row)) is not None]
-    pairs = {(compared_row.name, against.name): True for compared_row, against in beside}
+    baseline_pairs = [(row, rival) for row in rows if (rival := of(row)) is not None]
+    pairs = {(row.id, rival.id): True for row, rival in baseline_pairs}
     for debate, other_row in ((debate, other_row) for debate in rows for other_row in rows):
         if _is_sampled(study, debate, other_row):
-            pairs.setdefault((debate.name, other_row.name), False)
+            pairs.setdefault((debate.id, other_row.id), False)
     optional_comparisons = [
         compare_rows(study, study.rows[a], study.rows[b], main) for (a, b), main in pairs.items()
     ]
     optional_comparisons += [_compare_with_votes(study, row) for row in rows]
-    optional_comparisons += [compare_marks(study, *pair) for pair in beside]
+    optional_comparisons += [compare_marks(study, *pair) for pair in baseline_pairs]
     comparisons = [comparison for comparison in optional_comparisons if comparison is not None]
-    return Analysis(study, beside, comparisons, leanings(study), _rank_by_cost(rows), correct(comparisons))
+    return Analysis(
+        study, baseline_pairs, comparisons, leanings(study), _rank_by_cost(rows), correct(comparisons)
+    )
 
 
-def compare_rows(study: Study, row: Answers, beside: Answers, main: bool) -> RowComparison | None:
-    """Compare a row with ``beside``: its baseline if ``main``, else samples of the debate's own model."""
-    first, second, withheld = row.right(*ASKED), beside.right(*ASKED), row.withheld
+def compare_rows(study: Study, row: Answers, rival: Answers, main: bool) -> RowComparison | None:
+    """Compare a row with ``rival``: its baseline if ``main``, else samples of the debate's own model."""
+    first, second, withheld = row.right(*ASKED), rival.right(*ASKED), row.withheld
     both = [item for item in study.items if item in first and item in second]
     if not first or not second or not (both or main):
         return None
     ratio = None
-    if _is_sampled(study, row, beside):
-        spent, debated = (sum(tokens(answers.results[i].usage) for i in both) for answers in (beside, row))
+    if _is_sampled(study, row, rival):
+        spent, debated = (sum(tokens(answers.results[i].usage) for i in both) for answers in (rival, row))
         ratio = spent / debated if debated else None
-    failed, rival_failures = ({*answers.list_questions_with_outcome("failed")} for answers in (row, beside))
+    failed, rival_failures = ({*answers.list_questions_with_outcome("failed")} for answers in (row, rival))
     excluded_ids = [
         i
         for i in failed | rival_failures
@@ -125,13 +127,13 @@ def compare_rows(study: Study, row: Answers, beside: Answers, main: bool) -> Row
     return RowComparison(
         kind="row",
         row=row.name,
-        beside=beside.name,
+        rival=rival.name,
         first=[first[item] for item in both],
         second=[second[item] for item in both],
         clusters=study.groups(both),
-        against_baseline=beside.baseline and not row.baseline,
+        against_baseline=rival.baseline and not row.baseline,
         withheld=sum(item in withheld for item in both),
-        as_many=_as_many(study, row, beside.name, first, second, _confidence(beside), beside.withheld)
+        as_many=_as_many(study, row, rival, first, second, _confidence(rival), rival.withheld)
         if withheld
         else None,
         failed=len(excluded_ids),
@@ -149,7 +151,7 @@ def _confidence(row: Answers) -> dict[str, float]:
 def _as_many(
     study: Study,
     row: Answers,
-    beside: str,
+    rival: Answers | None,
     first: Mapping[str, bool],
     second: Mapping[str, bool],
     confidence: Mapping[str, float],
@@ -158,8 +160,8 @@ def _as_many(
     """Compare the row with as many of its rival's answers as the row gave.
 
     The rival keeps its surest answers; the seed draws among ties and answers without a confidence.
-    Return None if the rival gave no more answers than the row: then this test is the same as the test
-    on all questions.
+    The rival is None for the vote before the row's debates. Return None if the rival gave no more
+    answers than the row: then this test is the same as the test on all questions.
     """
     both = [item for item in study.items if item in first and item in second]
     withheld_ids = row.withheld
@@ -168,15 +170,17 @@ def _as_many(
     if len(answered_ids) <= count:
         return None
 
+    drawn_for = f"the vote before {row.id}" if rival is None else rival.id
+
     def surest_first(item: str) -> tuple[float, int]:
-        tie_break = chance.seed(study.evaluations[0].seed, "as many", beside, item)
+        tie_break = chance.seed(study.evaluations[0].seed, "as many", drawn_for, item)
         return -confidence.get(item, -1.0), tie_break
 
     surest_ids = set(sorted(answered_ids, key=surest_first)[:count])
     return RowComparison(
         kind="as many",
         row=row.name,
-        beside=beside,
+        rival=f"the vote before {row.name}" if rival is None else rival.name,
         first=[first[item] for item in both],
         second=[second[item] and item in surest_ids for item in both],
         clusters=study.groups(both),
@@ -205,15 +209,13 @@ def _compare_with_votes(study: Study, row: Answers) -> RowComparison | None:
     return RowComparison(
         kind="vote",
         row=row.name,
-        beside="the vote before it",
+        rival="the vote before it",
         first=first,
         second=second,
         clusters=study.groups(before),
         same_options=same,
         withheld=len(withheld_votes),
-        as_many=_as_many(study, row, f"the vote before {row.name}", after, before, sure, ())
-        if same
-        else None,
+        as_many=_as_many(study, row, None, after, before, sure, ()) if same else None,
         details={
             "right → wrong": spoilt - sum(withheld_votes),
             "wrong → right": sum(a and not b for a, b in zip(first, second, strict=True)),
@@ -228,19 +230,19 @@ def _compare_with_votes(study: Study, row: Answers) -> RowComparison | None:
     )
 
 
-def compare_marks(study: Study, row: Answers, beside: Answers) -> RowComparison | None:
-    first, second = row.marks("overall"), beside.marks("overall")
+def compare_marks(study: Study, row: Answers, rival: Answers) -> RowComparison | None:
+    first, second = row.marks("overall"), rival.marks("overall")
     both = [item for item in study.items if item in first and item in second]
     if not both:
         return None
     return RowComparison(
         kind="marks",
         row=row.name,
-        beside=beside.name,
+        rival=rival.name,
         first=[first[item] for item in both],
         second=[second[item] for item in both],
         clusters=study.groups(both),
-        against_baseline=beside.baseline and not row.baseline,
+        against_baseline=rival.baseline and not row.baseline,
     )
 
 
@@ -270,7 +272,7 @@ def baseline(study: Study, baseline_name: str | None = None) -> Callable[[Answer
             other_row
             for name in ([baseline_name] if baseline_name else plainest)
             for other_row in rows
-            if name == other_row.row.method or other_row.name == baseline_name
+            if name in (other_row.row.method, other_row.id, other_row.name)
         ]
         protocol = method(row.row.method).protocol
         same = [other_row for other_row in rows if method(other_row.row.method).protocol is protocol]
@@ -283,7 +285,7 @@ def baseline(study: Study, baseline_name: str | None = None) -> Callable[[Answer
 
         best = [other_row for other_row in candidates if other_row.row.method == candidates[0].row.method]
         nearest = max(best, key=same_models, default=None)
-        return None if nearest is None or nearest.name == row.name else nearest
+        return None if nearest is None or nearest.id == row.id else nearest
 
     return find_baseline
 
@@ -316,16 +318,16 @@ def missing(analysis: Analysis) -> list[Missing]:
         if not sampling or debate.baseline or debate.handed or not debate.results:
             continue
         rows = [row for row in study.rows.values() if row.results]
-        beside = {row.name for row in rows if _is_sampled(study, debate, row)}
+        sampled = {row.name for row in rows if _is_sampled(study, debate, row)}
         comparisons = [
             comparison
             for comparison in analysis.comparisons
             if comparison.kind == "row"
             and comparison.row == debate.name
-            and comparison.beside in beside
+            and comparison.rival in sampled
             and comparison.first
         ]
-        if (beside and not comparisons) or any(comparison.fair for comparison in comparisons):
+        if (sampled and not comparisons) or any(comparison.fair for comparison in comparisons):
             continue
         ratio_comparisons = [comparison for comparison in comparisons if comparison.ratio]
         nearest = min(
@@ -333,7 +335,7 @@ def missing(analysis: Analysis) -> list[Missing]:
         )
         samples = None
         if nearest and nearest.ratio:
-            row = study.rows[nearest.beside].row
+            row = study.find_row(nearest.rival).row
             asked_for, usual = (
                 row.settings.get("samples"),
                 tasks.require_declared_evaluation(method(row.method)),

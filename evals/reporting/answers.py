@@ -173,10 +173,17 @@ class Answers:
     results: dict[str, Result] = field(default_factory=dict[str, Result])
     homes: dict[str, Path] = field(default_factory=dict[str, Path])
     """The evaluation folder of each result."""
+    title: str = ""
+    """The name as papers have it; empty if it would not be unique in the report."""
 
     @property
     def name(self) -> str:
         """The name of the row in the report."""
+        return self.title or self.id
+
+    @property
+    def id(self) -> str:
+        """The name of the row in the evaluation, which also is its key in :class:`Study`."""
         return self.row.name
 
     @property
@@ -220,7 +227,7 @@ class Answers:
             "category": result.category,
             "text": format_question(text),
             "right_answer": gold(text),
-            "row": self.name,
+            "row": self.id,
             "outcome": end,
             "right": {"right": True, "wrong": False, "unanswered": False}.get(end),
             "status": result.status,

@@ -191,10 +191,10 @@ def gain_table(audit: AuditResult) -> Table | None:
         value, low, high, n = comparison.intervals[0]
         return {
             "debate": comparison.debate,
-            "beside": comparison.rival,
+            "compared with": comparison.rival,
             "questions": n,
-            f"gain, {unit}": Figure(value, low, high, n),
-            "among as many answers": comparison.intervals[1] if len(comparison.intervals) > 1 else None,
+            f"paired difference, {unit}": Figure(value, low, high, n),
+            "at equal coverage": comparison.intervals[1] if len(comparison.intervals) > 1 else None,
             "p after Holm": comparison.test.holm,
             "tokens, samples by debate": comparison.test.ratio,
             "shows": _shows(audit, comparison),
@@ -202,7 +202,7 @@ def gain_table(audit: AuditResult) -> Table | None:
 
     level = f"{100 * (1 - ALPHA / max(1, len(audit.comparisons))):.2f}".rstrip("0").rstrip(".")
     kinds: dict[str, Any] = {"p after Holm": "p"}
-    kinds |= dict.fromkeys((f"gain, {unit}", "among as many answers"), unit)
+    kinds |= dict.fromkeys((f"paired difference, {unit}", "at equal coverage"), unit)
     return table(
         "gains",
         "What debating gained",

@@ -51,13 +51,13 @@ def _data(study: Study) -> Iterator[str]:
         if evaluation.ended is None:
             yield f"{tail} has not ended: the missing questions are in no figure."
     if study.strangers:
-        yield f"{count(study.strangers, 'result')} of unknown rows or questions are left out."
+        yield f"{count(study.strangers, 'result')} of unknown methods or questions are left out."
     rows = study.rows.values()
     if len({frozenset(row.results) for row in rows}) > 1:
         numbers = format_list(f"{row.name} {len(row.results)}" for row in rows)
         yield (
-            f"The rows did not answer the same questions: {numbers} of {len(study.items)}. Pairs "
-            "use the questions of both rows, other figures use each row's own."
+            f"The methods did not answer the same questions: {numbers} of {len(study.items)}. Pairs "
+            "use the questions of both, other figures use each method's own."
         )
     total = sum(e.data.count for e in study.evaluations[:1] if not (e.limit or e.sample))
     if study.questions < total:
@@ -95,7 +95,7 @@ def _describe_excluded_answers(study: Study) -> Iterator[str]:
     def list_finished_results(row: Answers) -> list[Result]:
         return [result for result in row.results.values() if result.status != "failed"]
 
-    heading = "Withheld answers count neither as right nor as made wrong by a debate"
+    heading = "Withheld answers count as not right, but not as changed to wrong by a debate"
     yield from per_row(heading, rows, lambda row: row.counts["unanswered"])
     if study.task != "compare":
         heading = "Answers to questions without a right answer in the data are in no share"

@@ -40,7 +40,7 @@ def _line(row: Answers) -> Line:
     retrieval = share(lambda grounding: (grounding.retrieved, grounding.gold))
     cited = share(lambda grounding: (grounding.cited, grounding.gold))
     return {
-        "row": row.name,
+        "method": row.name,
         "texts with a point": texts if texts.n else None,
         "points borne out": borne_out if borne_out.n else None,
         "contradicted": sum(grounding.contradicted for grounding in groundings) if borne_out.n else None,

@@ -26,9 +26,9 @@ MOST = 3
 
 def contrasts(analysis: Analysis) -> list[RowComparison]:
     """Return every comparison that gets a sentence."""
-    rows, comparisons = analysis.study.rows, analysis.comparisons
+    study, comparisons = analysis.study, analysis.comparisons
     main = [comparison for comparison in comparisons if comparison.kind == "row" and comparison.main]
-    main = [comparison for comparison in main if not rows[comparison.row].baseline] or main
+    main = [comparison for comparison in main if not study.find_row(comparison.row).baseline] or main
     return [
         *(comparison for comparison in main if not comparison.fair and comparison.first),
         *(comparison for comparison in comparisons if comparison.fair),
@@ -42,7 +42,7 @@ def contrasts(analysis: Analysis) -> list[RowComparison]:
 
 
 def _describe_rival(comparison: RowComparison) -> str:
-    return f"{comparison.beside} at about as many tokens" if comparison.fair else comparison.beside
+    return f"{comparison.rival} at about as many tokens" if comparison.fair else comparison.rival
 
 
 def _scale_difference(comparison: RowComparison) -> Figure:
@@ -79,8 +79,9 @@ def _answer(analysis: Analysis) -> str:
     better = sum(comparison.verdict == "better" for comparison in clear)
     of = count(len(debates), "comparison")
     if clear:
-        outcome = f"helped in {better} and did harm in {len(clear) - better} of {of}"
-        return f"Debating {outcome}: {'; '.join(map(_brief, clear[:MOST]))}."
+        numbers = {"helped": better, "did harm": len(clear) - better}
+        outcome = " and ".join(f"{what} in {number}" for what, number in numbers.items() if number)
+        return f"Debating {outcome} of {of}: {'; '.join(map(_brief, clear[:MOST]))}."
     if open_ones:
         return f"{unclear}: {'; '.join(map(_brief, open_ones[:MOST]))}."
     return f"{unclear}: of {of} none shows a difference."
@@ -88,10 +89,10 @@ def _answer(analysis: Analysis) -> str:
 
 def _describe_missing_comparison(analysis: Analysis) -> str:
     """Say why no debate is compared with a baseline."""
-    ran = [(row, beside) for row, beside in analysis.beside if beside.baseline > row.baseline]
+    ran = [(row, rival) for row, rival in analysis.baseline_pairs if rival.baseline > row.baseline]
     if not ran:
         return "no debate is compared with a baseline"
-    names = "; ".join(f"{row.name} and {beside.name}" for row, beside in ran[:MOST])
+    names = "; ".join(f"{row.name} and {rival.name}" for row, rival in ran[:MOST])
     return f"no question was judged for both of {names}"
 
 
@@ -99,19 +100,20 @@ def _brief(comparison: RowComparison) -> str:
     plain = f"{comparison.row} is {_by(comparison)} {_describe_rival(comparison)}"
     if comparison.as_many is None:
         return plain
-    as_many = f"{_by(comparison.as_many)} among as many answers"
+    as_many = f"{_by(comparison.as_many)} at equal coverage"
     return {
-        "fewer": f"beside {_describe_rival(comparison)} {comparison.row} {_fewer(comparison)}",
+        "fewer": f"{comparison.row} {_fewer(comparison)}",
         "worse": f"{plain}, and its answers are worse ({as_many})",
         "none": f"{plain}, but {as_many}",
     }.get(comparison.verdict, plain)
 
 
 def _fewer(comparison: RowComparison) -> str:
-    right, beside = (sum(map(bool, answers)) for answers in (comparison.first, comparison.second))
+    right, others = (sum(map(bool, answers)) for answers in (comparison.first, comparison.second))
+    numbers = f"{right} against {others} of {len(comparison.first)}"
     return (
-        f"leaves fewer questions right ({right} against {beside} of {len(comparison.first)}) because it "
-        f"withheld {comparison.withheld}; among as many answers no difference is shown"
+        f"leaves fewer questions right than {_describe_rival(comparison)} ({numbers}) because it withheld "
+        f"{comparison.withheld}; at equal coverage no difference is shown"
     )
 
 
@@ -159,7 +161,7 @@ def findings(analysis: Analysis) -> list[str]:
     sentences = [_sentence(comparison, analysis.family) for comparison in contrasts(analysis)]
     sentences += _alone_on_two_options(analysis)
     return [
-        *(sentences or ["No two rows have marks or right answers to the same questions."]),
+        *(sentences or ["No two methods have marks or right answers to the same questions."]),
         *_leanings(analysis),
         *_unequal_budgets(analysis),
     ]
@@ -174,22 +176,32 @@ def _sentence(comparison: RowComparison, family: int) -> str:
     )
     as_many = ""
     if comparison.as_many is not None:
-        as_many = f"{_by(comparison.as_many)} among as many answers {_how(comparison.as_many, family)}"
+        as_many = f"{_by(comparison.as_many)} at equal coverage {_how(comparison.as_many, family)}"
+    turned = _describe_turns(comparison)
     match comparison.verdict:
         case "better" | "worse":
             rival = _describe_rival(comparison)
             text = f"{comparison.row} is {comparison.verdict} than {rival}: {_by(comparison)} it {how}"
             answers = f"; its answers are {comparison.verdict}: {as_many}"
-            return f"{text}{answers if as_many else ''}."
+            return f"{text}{answers if as_many else ''}.{turned}"
         case "fewer":
-            fewer = f"Beside {_describe_rival(comparison)} {comparison.row} {_fewer(comparison)}"
-            return f"{fewer}: {_by(comparison)} it {how}, and {as_many}."
+            fewer = f"{comparison.row} {_fewer(comparison)}"
+            return f"{fewer}: {_by(comparison)} it {how}, and {as_many}.{turned}"
         case "none":
-            return f"There is no verdict on {comparison.row}: it is {by} {how}, but {as_many}."
+            return f"There is no verdict on {comparison.row}: it is {by} {how}, but {as_many}.{turned}"
         case "alike":
             few = "" if comparison.kind == "marks" else _detectable(comparison)
             also = f", and {as_many}" if as_many else ""
-            return f"No difference can be shown: {comparison.row} is {by} {how}{also}.{few}"
+            return f"No difference can be shown: {comparison.row} is {by} {how}{also}.{few}{turned}"
+
+
+def _describe_turns(comparison: RowComparison) -> str:
+    """Return a sentence on the right answers that a debate changed; empty without a vote before it."""
+    if comparison.kind != "vote":
+        return ""
+    changed = comparison.details["right → wrong"]
+    numbers = {0: "no right answer to a wrong one", 1: "1 right answer to a wrong one"}
+    return f" The debate changed {numbers.get(changed, f'{changed} right answers to wrong ones')}."
 
 
 def _how(comparison: RowComparison, family: int, test_prefix: str = "") -> str:
@@ -197,7 +209,7 @@ def _how(comparison: RowComparison, family: int, test_prefix: str = "") -> str:
     _, low, high, _ = _scale_difference(comparison)
     ends = "no interval"
     if low is not None and high is not None:
-        ends = f"95% from {format_signed(low, 1, '+')} to {format_signed(high, 1, '+')}"
+        ends = f"paired difference, 95% from {format_signed(low, 1, '+')} to {format_signed(high, 1, '+')}"
     after = f", {probability(comparison.holm)} after Holm" if family > 1 else ""
     return f"({ends}; {test_prefix}p = {probability(comparison.p)}{after})"
 
@@ -207,18 +219,18 @@ def _detectable(comparison: RowComparison) -> str:
         return " There are too few questions, or clusters of them, to show a difference."
     direction = " downwards" if comparison.detectable < 0 else ""
     effect = f"{100 * abs(comparison.detectable):.1f} points{direction}"
-    return f" So many questions would probably show {effect} or more, not less."
+    return f" This many questions would probably show a difference of {effect} or more, not less."
 
 
 def _alone_on_two_options(analysis: Analysis) -> Iterator[str]:
     """Name the debates on two options that have no comparison on the same two options."""
-    beside = {
+    compared = {
         comparison.row
         for comparison in analysis.comparisons
         if comparison.kind != "marks" and comparison.same_options
     }
     debates = [row for row in analysis.study.rows.values() if not row.baseline]
-    names = [row.name for row in debates if row.handed and row.name not in beside]
+    names = [row.name for row in debates if row.handed and row.name not in compared]
     if names:
         method = next(iter(baselines(analysis.study.task, on_a_pair=True)), None)
         more = f" Add {method} with the same candidates." if method else ""
@@ -247,12 +259,12 @@ def format_right_of_total(share: Proportion) -> str:
 def _unequal_budgets(analysis: Analysis) -> Iterator[str]:
     """Name the debates without a row of samples at about as many tokens."""
     for debate, method, near, samples in missing(analysis):
-        text = f"No row spends about as many tokens as {debate} on samples"
+        text = f"No method spends about as many tokens as {debate} on samples"
         if near is None or samples is None:
             yield f"{text}: add {method} with the model of its debaters and --samples."
         elif samples > MOST_SAMPLES:
             reason = f"the {MOST_SAMPLES} samples that can be asked for are too few"
-            yield f"{text}: {near.beside} spends {near.ratio:.2f} of them, and {reason}."
+            yield f"{text}: {near.rival} spends {near.ratio:.2f} of them, and {reason}."
         else:
-            spent = f"{near.beside} spends {near.ratio:.2f} of them"
+            spent = f"{near.rival} spends {near.ratio:.2f} of them"
             yield f"{text}: {spent}; --samples {samples} would about match."

@@ -147,7 +147,7 @@ def title(study: Study) -> str:
     """Return the matrices' titles, the name of the data set, and the numbers of rows and items."""
     items = count(study.questions, TASKS[study.task].singular, TASKS[study.task].many)
     name = words.line(study.evaluations[0].data.name, 80)
-    rows = count(len(study.rows), "method" if one_model(study) else "row")
+    rows = count(len(study.rows), "method")
     titles = dict.fromkeys(words.line(e.title, 120) for e in study.evaluations if e.title)
     prefix = "".join(f"{title} · " for title in titles)
     return f"{prefix}{name}: {rows} on {items}"
@@ -190,10 +190,10 @@ def pairs(study: Study) -> Iterator[tuple[str, str]]:
         for name, value in values.items():
             if value:
                 yield f"{name} of {tail}" if len(study.folders) > 1 else name, str(value)
-    for name, row in study.rows.items():
+    for row in study.rows.values():
         parts = [row.row.method, format_list(dict.fromkeys(map(models, row.as_asked)))]
         parts += [f"{setting} {_value(value)}" for setting, value in row.row.settings.items()]
-        yield f"Row {name}", ", ".join(part for part in parts if part)
+        yield f"Method {row.name}", ", ".join(part for part in parts if part)
 
 
 def _value(value: object) -> str:

@@ -37,8 +37,8 @@
   const ends = Object.keys(WORDS).filter((end) => questions.some((q) => q.cells.some((cell) => cell && cell.end === end)));
   const differ = data.rows.length > 1 && (ends.includes("right") || ends.includes("wrong"));
   choices(category, "all categories", [...new Set(questions.map((q) => q.kind))].sort());
-  choices(row, "any row", data.rows.map((_, n) => String(n)), data.rows);
-  choices(outcome, "any outcome", [...ends, ...(differ ? ["differ"] : [])], [...ends.map((end) => WORDS[end]), "rows differ"]);
+  choices(row, "any method", data.rows.map((_, n) => String(n)), data.rows);
+  choices(outcome, "any outcome", [...ends, ...(differ ? ["differ"] : [])], [...ends.map((end) => WORDS[end]), "methods differ"]);
 
   function fits(question) {
     if (category.value && question.kind !== category.value) return false;

@@ -86,7 +86,7 @@ def rules_table(voted: VotedDebates, routing: Routing) -> Table:
         {
             "rule": format_rule_name(rule.at, voted.votes),
             "accuracy": rule.accuracy,
-            "less debating everything": rule.difference,
+            "difference to debating everything": rule.difference,
             "debated": rule.debates,
             "tokens a question": rule.tokens,
             "of the tokens of debating everything": _percent(routing.tokens(rule.at)),
@@ -98,7 +98,7 @@ def rules_table(voted: VotedDebates, routing: Routing) -> Table:
         "Accuracy and cost of each rule",
         lines,
         *notes(voted, routing),
-        kinds={"less debating everything": "points", "tokens a question": "mean"},
+        kinds={"difference to debating everything": "points", "tokens a question": "mean"},
     )
     assert made_of_them is not None  # there are always two rules
     return made_of_them
@@ -281,7 +281,7 @@ def terminal(voted: VotedDebates, routing: Routing) -> str:
     from rich.table import Table as Drawn
 
     table = Drawn(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("rule", "accuracy", "less debating everything", "debated", "tokens", "of all"):
+    for name in ("rule", "accuracy", "difference to debating everything", "debated", "tokens", "of all"):
         table.add_column(name, justify="left" if name == "rule" else "right", no_wrap=True)
     for rule in routing.lines:
         mark = " ←" if rule.at == routing.at and routing.call != "unknown" else ""

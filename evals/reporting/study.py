@@ -26,6 +26,8 @@ from dialectree.evals.matrix import labels
 from dialectree.evals.reporting.answers import PRIVATE, Answers
 from dialectree.evals.results import AnswerScore, EvaluationFile, Result, Row, strip_address
 from dialectree.evals.results_file import Folder
+from dialectree.evals.tasks import name_as_in_papers
+from dialectree.protocols.protocol import method
 from dialectree.records.folder import RunFolder
 
 
@@ -52,6 +54,7 @@ class Study:
     folders: list[Path]
     evaluations: list[EvaluationFile]
     rows: dict[str, Answers] = field(default_factory=dict[str, Answers])
+    """The rows by their names in the evaluation."""
     items: list[str] = field(default_factory=list[str])
     """Ids of the questions, in the order in which they were taken."""
     texts: dict[str, Item] = field(default_factory=dict[str, Item])
@@ -157,15 +160,30 @@ class Study:
             answers = self.rows[row_names[place, row_name]]
             if answers.results.get(item, result) != result:
                 raise InputError(
-                    f"question {item!r} by row {row_name!r} has different results in "
+                    f"question {item!r} by method {row_name!r} has different results in "
                     f"{answers.homes[item]} and in {folder}: name one of these folders"
                 )
             answers.results[item], answers.homes[item] = result, folder
             self._complete(answers, item)
             self.group[item] = result.group
         order = {item: n for n, item in enumerate(self.items)}
+        self._name_rows()
         for answers in self.rows.values():
             answers.results = dict(sorted(answers.results.items(), key=lambda entry: order[entry[0]]))
+
+    def _name_rows(self) -> None:
+        """Give each row the name that papers use for its method, if that name is unique here."""
+        titles = {
+            id: name_as_in_papers(id, method(answers.row.method), answers.row.settings)
+            for id, answers in self.rows.items()
+        }
+        uses = Counter([*titles.values(), *(id for id, title in titles.items() if id != title)])
+        for id, answers in self.rows.items():
+            answers.title = titles[id] if uses[titles[id]] == 1 else ""
+
+    def find_row(self, name: str) -> Answers:
+        """Return the row with this name in the report."""
+        return next(answers for answers in self.rows.values() if answers.name == name)
 
     def _complete(self, answers: Answers, item: str) -> None:
         """Count the use of sources from the run's record if the result lacks the count."""

@@ -58,7 +58,7 @@ def _make_name_cells(row: Answers, study: Study) -> Line:
     rows = [study_row.row for study_row in study.rows.values()]
     models_differ = len({models(study_row) for study_row in rows}) > 1
     models_in_names = not models_differ or all(models(study_row) in study_row.name for study_row in rows)
-    return {"row": row.name, **({} if models_in_names else {"models": models(row.row)})}
+    return {"method": row.name, **({} if models_in_names else {"models": models(row.row)})}
 
 
 def _accuracy(study: Study) -> Table | None:
@@ -214,7 +214,12 @@ def _make_truthful_line(study: Study, row: str, marks: Mapping[str, float]) -> L
     clear = {item: share > 0.5 for item, share in marks.items() if share != 0.5}
     right = share_of([*clear.values()], study.groups(clear))
     split = len(marks) - right.n
-    cells: Line = {"row": row, "right, by people": right, "right": right.right, "n": right.n}
+    cells: Line = {
+        "method": study.rows[row].name,
+        "right, by people": right,
+        "right": right.right,
+        "n": right.n,
+    }
     return cells | {"as many for as against": split}
 
 
@@ -227,7 +232,7 @@ def _make_grades_line(study: Study, row: str, marks: Mapping[str, Mapping[str, f
         )
 
     summaries = len(set[str]().union(*marks.values()))
-    return {"row": row, **{key: mean(key) for key in MARKS}, "summaries": summaries}
+    return {"method": study.rows[row].name, **{key: mean(key) for key in MARKS}, "summaries": summaries}
 
 
 # Confidence
@@ -248,7 +253,7 @@ def _calibration(study: Study) -> Table | None:
             return measure(sure, true, resamples=again, clusters=clusters, **options)
 
         return {
-            "row": row.name,
+            "method": row.name,
             f"with {confidence_name}": len(frame),
             "without": row.without_confidence,
             "Brier": figure(brier),
@@ -279,18 +284,19 @@ def _f1(row: Answers) -> float | None:
 
 
 def _risk(study: Study) -> Table | None:
-    surest = {row.name: row.surest for row in study.rows.values() if len(row.surest.curve)}
+    rows = {row.name: row for row in study.rows.values() if len(row.surest.curve)}
+    surest = {name: row.surest for name, row in rows.items()}
     covered = {name: float(surest_answers.curve.coverage.iloc[-1]) for name, surest_answers in surest.items()}
-    as_many = {name: part for name, part in covered.items() if part < 1 and not study.rows[name].baseline}
+    as_many = {name: part for name, part in covered.items() if part < 1 and not rows[name].baseline}
     lines = [
         {
-            "row": name,
+            "method": name,
             "questions": surest_answers.question_count,
             "answered": covered[name],
             "area": surest_answers.area,
             **{f"right among the surest {100 * part:.0f}%": surest_answers.at(part) for part in PARTS},
             **{
-                f"right among as many as {debate} answers, {100 * part:.1f}%": surest_answers.at(part)
+                f"right at the coverage of {debate}, {100 * part:.1f}%": surest_answers.at(part)
                 for debate, part in as_many.items()
             },
             "right among all": surest_answers.at(1.0),
@@ -301,7 +307,7 @@ def _risk(study: Study) -> Table | None:
         "risk-coverage",
         "If only the surest answers were given",
         lines,
-        "Percentages are of all questions, with withheld ones: a column compares rows at equal "
+        "Percentages are of all questions, with withheld ones: a column compares methods at equal "
         "coverage. Area: the mean share of wrong answers over all numbers of answers given.",
     )
 
@@ -334,7 +340,7 @@ def _categories(analysis: Analysis) -> Table | None:
         [line for line in lines.values() if len(line) > 2],
         "Many categories of few questions: some differ by chance alone.",
         *analysis.unread,
-        kinds={} if study.judged else dict.fromkeys(study.rows, "marks"),
+        kinds={} if study.judged else dict.fromkeys([row.name for row in study.rows.values()], "marks"),
     )
 
 
@@ -407,7 +413,7 @@ def judges_table(study: Study) -> Table | None:
         }
         items = sorted(set[str]().union(*row_marks.values()))
         units = [[item_marks.get(item) for item_marks in row_marks.values()] for item in items]
-        cells: Line = {"row": row, "score": key, "answers": len(items)}
+        cells: Line = {"method": study.rows[row].name, "score": key, "answers": len(items)}
         cells |= {judge: figure(key, item_marks) for judge, item_marks in row_marks.items() if item_marks}
         alpha = krippendorff_alpha(units) if key == "truthful" else None
         return cells | {"Krippendorff's alpha": alpha}
@@ -431,7 +437,7 @@ def _collect_judge_scores(study: Study, key: str) -> dict[tuple[str, str], float
         score_key = (row.key or key) if key == "truthful" else key
         for item, result in row.results.items():
             if (mark := number(result, score_key)) is not None:
-                scores[row.name, item] = mark
+                scores[row.id, item] = mark
     return scores
 
 
@@ -444,11 +450,11 @@ def _cost(analysis: Analysis) -> Table | None:
     def line(name: str, *rows: Answers) -> Line:
         total, judging = totals(rows)
         return {
-            "row": name,
+            "method": name,
             "calls in all": total.calls,
             "tokens in all": total.tokens,
             "cost in all": total.cost,
-            "of it judging": judging.cost,
+            "of which judging": judging.cost,
         }
 
     means = {
@@ -470,7 +476,7 @@ def _cost(analysis: Analysis) -> Table | None:
             | {"kind": f"{kind}, handed the right answer" if row.handed else kind}
             | {"a cheaper one is as good": beaten.get(row.name)}
         )
-    by = "money" if analysis.in_money else "tokens, as not every row has a price"
+    by = "money" if analysis.in_money else "tokens, as not every method has a price"
     return table(
         "cost",
         "What it took",

@@ -1,4 +1,4 @@
-"""The tables of a report that compare rows with a baseline, samples, a vote or a summary."""
+"""The tables of a report that compare methods with a baseline, samples, a vote or a summary."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def _make_comparisons_table(analysis: Analysis) -> Table | None:
         "A bootstrap over the pairs of papers gives the intervals. There is no interval below "
         f"{FEWEST} pairs, or if all differences are equal."
         if marks
-        else "A withheld answer is not right. In a comparison of as many answers, the other method "
-        "keeps only its surest answers, and ties are drawn. Intervals are Tango's; where interval "
+        else "A withheld answer is not right. At equal coverage, the other method keeps only its "
+        "surest answers, as many as this one gave, and ties are drawn. Intervals are Tango's; where interval "
         "and test disagree, the test counts.",
         f"Bonferroni and Holm correct for the {analysis.family} tests of the report. The smallest "
         "difference is noticed four times in five; below 0 only a fall is possible.",
     ]
     if any(comparison.bounds for comparison in comparisons):
-        notes.append("At worst every failed run counts against the row, at best for it.")
+        notes.append("At worst every failed run counts against the method, at best for it.")
     if any(comparison.ratio for comparison in comparisons):
         notes.append("A budget of 0.8 to 1.25 times a debate's tokens is called the same.")
-    debates = [against.name for _, against in analysis.beside if not against.baseline]
+    debates = [against.name for _, against in analysis.baseline_pairs if not against.baseline]
     if debates:
         notes.append(f"Compared with a debate, not a baseline: {format_list(dict.fromkeys(debates))}.")
     return table(
@@ -56,8 +56,8 @@ def _make_comparisons_table(analysis: Analysis) -> Table | None:
         " ".join(notes),
         *analysis.unread,
         kinds={
-            "difference, points": "points",
-            "difference": "marks",
+            "paired difference, points": "points",
+            "paired difference": "marks",
             **dict.fromkeys(("p", "Bonferroni", "Holm"), "p"),
             **dict.fromkeys(("smallest to be noticed, points", "at worst, points"), "rise"),
             "at best, points": "rise",
@@ -67,18 +67,18 @@ def _make_comparisons_table(analysis: Analysis) -> Table | None:
 
 def _comparison(comparison: RowComparison) -> Line:
     tested: Line = {"p": comparison.p, "Bonferroni": comparison.bonferroni, "Holm": comparison.holm}
-    beside = f"{comparison.beside}, as many answers" if comparison.kind == "as many" else comparison.beside
-    cells: Line = {"row": comparison.row, "beside": beside, "questions": len(comparison.first)}
+    rival = f"{comparison.rival}, at equal coverage" if comparison.kind == "as many" else comparison.rival
+    cells: Line = {"method": comparison.row, "compared with": rival, "questions": len(comparison.first)}
     if comparison.kind == "marks":
-        return cells | {"difference": comparison.difference, "test": comparison.test, **tested}
+        return cells | {"paired difference": comparison.difference, "test": comparison.test, **tested}
     first, second = comparison.shares
     at_worst, at_best = comparison.bounds or (None, None)
     same = "the same" if comparison.fair else "another"
     return cells | {
-        "right": first,
-        "right beside it": second,
-        "difference, points": comparison.difference,
-        "only the row right": comparison.ledger.first_only,
+        "accuracy": first,
+        "accuracy of the other": second,
+        "paired difference, points": comparison.difference,
+        "only this one right": comparison.ledger.first_only,
         "only the other right": comparison.ledger.second_only,
         "withheld": None if comparison.kind == "as many" else comparison.withheld,
         "test": comparison.test,
@@ -98,7 +98,11 @@ def _make_before_after_table(analysis: Analysis) -> Table | None:
     if not all(comparison.same_options for comparison in votes):
         note += " A debate that was handed two options does not compare with a vote among all."
     lines = [
-        {"row": comparison.row, "vote before": comparison.shares[1], "after the debate": comparison.shares[0]}
+        {
+            "method": comparison.row,
+            "vote before": comparison.shares[1],
+            "after the debate": comparison.shares[0],
+        }
         | {**comparison.details}
         for comparison in votes
     ]
@@ -114,7 +118,7 @@ def _juries(study: Study) -> Table | None:
     def line(row: Answers) -> Line:
         ruled, golds = row.rulings, row.golds
         cells: Line = {
-            "row": row.name,
+            "method": row.name,
             "judges": max(map(len, ruled.values())),
             "questions": len(ruled),
             "Krippendorff's alpha": krippendorff_alpha(
@@ -169,7 +173,7 @@ def _places(analysis: Analysis) -> Table | None:
             item: item_sides.flipped for item, item_sides in sides.items() if item_sides.flipped is not None
         }
         return {
-            "row": row.name,
+            "method": row.name,
             "right where the first debater held it": share("gold_side", "a"),
             "right where the second held it": share("gold_side", "b"),
             "right where neither held it": share("gold_side", None),

@@ -58,10 +58,10 @@ def report(folders: Sequence[Path], *, out: Path | None = None, baseline: str | 
     If at most ``FEW_PAGES`` runs lack a page, write these pages, too.
     """
     joined = study(folders)
-    names = [name for row in joined.rows.values() for name in (row.name, row.row.method)]
-    if baseline is not None and baseline not in names:
+    names = [name for row in joined.rows.values() for name in (row.id, row.row.method)]
+    if baseline is not None and baseline not in (*names, *(row.name for row in joined.rows.values())):
         choices = ", ".join(dict.fromkeys(names))
-        raise InputError(f"--baseline {baseline}: there is no such row; use one of {choices}")
+        raise InputError(f"--baseline {baseline}: there is no such method; use one of {choices}")
     where = out or folders[0]
     lacking = list(_without_page(joined))
     runs = lacking if len(lacking) <= FEW_PAGES else []
@@ -69,7 +69,8 @@ def report(folders: Sequence[Path], *, out: Path | None = None, baseline: str | 
     analysis = analyse_study(joined, baseline)
     sentences = Sentences(opening(analysis), findings(analysis), cautions(analysis))
     rendered_tables = [
-        (report_table, render_table(report_table, long=joined.rows)) for report_table in tables(analysis)
+        (report_table, render_table(report_table, long=[row.name for row in joined.rows.values()]))
+        for report_table in tables(analysis)
     ]
     report_plots = plots(analysis)
     html, markdown = both_pages(joined, sentences, rendered_tables, report_plots, where)
@@ -96,7 +97,7 @@ def report(folders: Sequence[Path], *, out: Path | None = None, baseline: str | 
 def _curves(joined: Study) -> str:
     """Return every point of every row's curve of risk and coverage."""
     curves = {row.name: row.surest.curve for row in joined.rows.values()}
-    frame = pandas.concat(curves, names=["row"]).reset_index("row")
+    frame = pandas.concat(curves, names=["method"]).reset_index("method")
     return as_csv(frame.rename(columns={"confidence": "at least this sure"}))
 
 

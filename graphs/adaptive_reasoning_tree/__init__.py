@@ -98,6 +98,13 @@ protocol = Protocol(
     demo="demo",
     evaluation=Evaluation(
         task="verify",
+        paper_names={
+            "art": "ART",
+            "argllm": "ArgLLM",
+            "direct": "Direct",
+            "cot": "CoT",
+            "direct_samples": "Direct@{samples}",
+        },
         voters=dict.fromkeys(("art", "argllm"), "supporter"),
         vote_by="direct",
         plainest=("direct", "cot", "argllm"),

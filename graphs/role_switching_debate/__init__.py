@@ -116,6 +116,16 @@ protocol = Protocol(
     demo="demo",
     evaluation=Evaluation(
         task="decide",
+        paper_names={
+            "rsd": "RSD",
+            "no_role_switch": "RSD w/o role switch",
+            "no_uncertainty": "RSD w/o uncertainty",
+            "basic": "RSD w/o both",
+            "static_debate": "Debate (Khan et al.)",
+            "consultancy": "Consultancy (Khan et al.)",
+            "self_consistency": "Self-consistency@{samples}",
+            "judge_alone": "Judge alone",
+        },
         voters=dict.fromkeys(
             ("rsd", "no_role_switch", "no_uncertainty", "basic", "static_debate"), "debater_a"
         ),

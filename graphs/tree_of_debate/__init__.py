@@ -158,6 +158,14 @@ protocol = Protocol(
     demo="demo",
     evaluation=Evaluation(
         task="compare",
+        paper_names={
+            "tod": "ToD",
+            "no_tree": "ToD (No Tree)",
+            "no_self_deliberation": "ToD (No SD)",
+            "single_stage": "Single Stage",
+            "two_stage": "Two Stage",
+            "best_comparison": "Best-of-{samples}",
+        },
         plainest=("single_stage", "two_stage"),
         equal_tokens="best_comparison",
         audit={"alone": "single_stage", "samples": "best_comparison", "debate": "tod"},

@@ -142,6 +142,13 @@ protocol = Protocol(
     demo="demo",
     evaluation=Evaluation(
         task="answer",
+        paper_names={
+            "tsd": "TSD",
+            "single_shot": "Single-shot",
+            "best_of_n": "Best-of-{samples}",
+            "one_critique": "One critique",
+            "two_round": "Two-round debate",
+        },
         voters={"tsd": "leaf_debater_a", "two_round": "explorer"},
         vote_by="self_consistency",
         plainest=("single_shot", "best_of_n", "one_critique", "two_round"),

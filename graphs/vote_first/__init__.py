@@ -195,6 +195,6 @@ protocol = script.protocol(
     early=EARLY,
     presets={"fast": {"voters": 2}, "usual": {}, "thorough": {"voters": 5, "agree_at": 1}},
     inner=lambda settings: [settings.then] if settings.then else [*USUAL.values()],
-    evaluation=Evaluation(task="decide", also=("verify", "answer")),
+    evaluation=Evaluation(task="decide", also=("verify", "answer"), paper_names={"vote_first": "Vote first"}),
     demo="demo",
 )

@@ -26,7 +26,7 @@ def test_a_report_is_written_and_its_page_named(tmp_path: Path) -> None:
     *figures, _, _, _ = opening.splitlines()
     assert marked and len(figures) > 1
     assert all(re.match(r"\S+: accuracy [\d.]+% \[[\d.]+, [\d.]+\]", line) for line in figures)
-    assert "\n- No difference can be shown: art is " in done.err
+    assert "\n- No difference can be shown: ART is " in done.err
     written = {p.name for p in folder.iterdir()} | {p.name for p in (folder / "report").iterdir()}
     assert {"report.html", "report.md", "report.csv", "questions.csv", "risk.png"} <= written
 
@@ -40,7 +40,7 @@ def test_shards_go_into_a_folder_of_their_own(tmp_path: Path) -> None:
     ]
     done = command("eval", "report", *parts, "--out", "whole", "--quiet")
     assert (done.status, done.err) == (0, "")
-    assert "| tsd |" in (Path("whole") / "report.md").read_text()
+    assert "| TSD |" in (Path("whole") / "report.md").read_text()
     assert not (tmp_path / "0" / "report.html").exists()
 
 
@@ -52,7 +52,7 @@ def test_what_cannot_be_reported_is_one_line(tmp_path: Path) -> None:
     refused(command("eval", "report", str(tmp_path)), "holds no evaluation")
     (unread := tmp_path / "evaluation.json").mkdir()
     refused(command("eval", "report", str(tmp_path)), f"{unread}: Is a directory")
-    refused(command("eval", "report", str(first), "--baseline", "x"), "there is no such row")
+    refused(command("eval", "report", str(first), "--baseline", "x"), "there is no such method")
 
 
 def test_people_rate_and_the_report_shows_how_far_they_agree(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_people_rate_and_the_report_shows_how_far_they_agree(tmp_path: Path) -> 
     command("eval", "report", str(folder))
     written = (folder / "report.md").read_text()
     assert "## Agreement of people and judges" in written and "## What people say is right" in written
-    assert (folder / "report" / "people.csv").read_text().startswith('row,"right, by people: right"')
+    assert (folder / "report" / "people.csv").read_text().startswith('method,"right, by people: right"')
     assert 'id="people"' in (folder / "report.html").read_text()
     file = filled(tmp_path / "Ada.csv", marked(folder, "5"))
     refused(command("eval", "rate", str(folder), "--read", str(file)), "line 2: ")

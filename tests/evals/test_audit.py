@@ -78,7 +78,7 @@ def test_an_audit_ends_with_one_of_three_sentences(shape: Shape) -> None:
 
 
 def test_a_difference_lies_in_its_interval_which_more_comparisons_widen() -> None:
-    marks: Any = {"kind": "marks", "row": "debate", "beside": "samples", "clusters": range(12)}
+    marks: Any = {"kind": "marks", "row": "debate", "rival": "samples", "clusters": range(12)}
     one = RowComparison(first=[50.0 + k for k in range(12)], second=[52.0] * 12, **marks)
     for compared in (one, replace(one, kind="row", first=[1.0] * 12, second=[0.0, 1.0] * 6)):
         (alone,), (among_ten,) = (

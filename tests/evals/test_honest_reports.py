@@ -69,7 +69,7 @@ def made(
 
 def compared(analysis: Analysis) -> set[tuple[str, str, float | None]]:
     """Who is compared with whom, and the tokens of samples by those of the debate."""
-    return {(one.row, one.beside, one.ratio) for one in analysis.comparisons}
+    return {(one.row, one.rival, one.ratio) for one in analysis.comparisons}
 
 
 def failed(number: int, row: str = "rsd") -> Result:
@@ -94,7 +94,7 @@ def test_a_debate_that_failed_is_left_out_and_named_with_its_bounds(tmp_path: Pa
     line = told(analysis, "compared")
     assert (line["at worst, points"], line["at best, points"]) == ("10.0", "30.0")
     (said,) = (text for text in cautions(analysis) if "Failed" in text)
-    assert "rsd 2 of 10 (q9 and q10; accuracy 60.0% if all were wrong, 80.0% if all were" in said
+    assert "RSD 2 of 10 (q9 and q10; accuracy 60.0% if all were wrong, 80.0% if all were" in said
     assert opening(analysis)[2] == "What is missing: 2 runs failed."
     assert told(analysis, "accuracy")["accuracy"].startswith("75.0%")
 
@@ -112,9 +112,10 @@ def test_a_withheld_answer_is_not_right_and_no_answer_that_the_debate_spoilt(tmp
     counted = [line[way] for way in ("right → wrong", "right → withheld", "wrong → withheld")]
     assert counted == ["2", "40", "5"]
     said = " ".join(findings(analysis))
-    assert "Beside the vote before it rsd leaves fewer questions right (18 against 60 of 65)" in said
+    assert "RSD leaves fewer questions right than the vote before it (18 against 60 of 65)" in said
+    assert said.endswith("The debate changed 2 right answers to wrong ones.")
     assert "is worse" not in said
-    assert "nor as made wrong by a debate: rsd 45 of 65." in " ".join(cautions(analysis))
+    assert "but not as changed to wrong by a debate: RSD 45 of 65." in " ".join(cautions(analysis))
     shown = told(analysis, "accuracy")
     assert shown["accuracy"].startswith("27.7%") and shown["withheld"] == "45"
     assert shown["answered"].startswith("30.8%")
@@ -122,9 +123,9 @@ def test_a_withheld_answer_is_not_right_and_no_answer_that_the_debate_spoilt(tmp
     # the plot, the table and the test speak of the same figure
     assert compared.shares[0] == analysis.study.rows["rsd"].accuracy
     bars = plots(analysis)[0]
-    assert bars.title.endswith("(pale: withheld)") and "rsd 18 of 65, 45 withheld" in bars.caption
+    assert bars.title.endswith("(pale: withheld)") and "RSD 18 of 65, 45 withheld" in bars.caption
     assert "27.7%" in bars.svg and "90.0%" not in bars.svg
-    assert [one.row.accuracy.share for one in analysis.priced if one.row.name == "rsd"] == [18 / 65]
+    assert [one.row.accuracy.share for one in analysis.priced if one.row.id == "rsd"] == [18 / 65]
     assert (compared.ledger.n, compared.withheld) == (65, 45)
     assert compared.as_many and sum(compared.as_many.second) <= 20
 
@@ -150,7 +151,7 @@ def test_a_judge_leans_only_where_the_side_was_drawn(
     assert len(said) == leans
     if leans:
         assert said[0].startswith(
-            "rsd: the judge leans by side: right 15 of 15 where the right answer came first, and 0 "
+            "RSD: the judge leans by side: right 15 of 15 where the right answer came first, and 0 "
             "of 15 where it came second (p = "
         )
 
@@ -169,11 +170,11 @@ def test_a_debate_on_two_options_is_compared_with_baselines_on_the_same_two(tmp_
     for row in (weak, alone, samples, others, SAMPLES):
         results += [result(k, k > 15, row.name) for k in range(1, 21)]
     analysis = made(tmp_path, results, 20, debate, others, SAMPLES, samples, weak, alone)
-    assert {("rsd", "judge_alone", None), ("rsd", "on two", 1.0)} <= compared(analysis)
-    assert not {row for row, *_ in compared(analysis) if row in (others.name, SAMPLES.name)}
+    assert {("RSD", "Judge alone", None), ("RSD", "on two", 1.0)} <= compared(analysis)
+    assert not {row for row, *_ in compared(analysis) if row in (others.name, "Self-consistency@9")}
     said = findings(analysis)
-    assert any(text.startswith("rsd is better than judge_alone") for text in said)
-    assert any(text.startswith("rsd is better than the vote before it") for text in said)
+    assert any(text.startswith("RSD is better than Judge alone") for text in said)
+    assert any(text.startswith("RSD is better than the vote before it") for text in said)
     assert not any("cannot be told" in text for text in said)
 
 
@@ -188,8 +189,8 @@ def test_questions_in_clusters_tell_as_much_as_their_clusters(tmp_path: Path) ->
 
     plain = made(tmp_path / "plain", both(None), 40)
     whole = made(tmp_path / "whole", both("topic"), 40, cluster="topic")
-    assert "rsd is better than self_consistency" in findings(plain)[0]
-    assert "No difference can be shown: rsd" in findings(whole)[0]
+    assert "RSD is better than Self-consistency@9" in findings(plain)[0]
+    assert "No difference can be shown: RSD" in findings(whole)[0]
     assert "clustered sign-flip p = 0.50" in findings(whole)[0]
     assert findings(whole)[0].endswith("too few questions, or clusters of them, to show a difference.")
     wide, narrow = (one.comparisons[0].difference for one in (whole, plain))
@@ -208,9 +209,7 @@ def test_the_report_opens_with_the_answer_its_price_and_what_is_missing(tmp_path
     results += [priced(k, k > 20, "self_consistency", 0.1, 100) for k in range(1, 41)]
     analysis = made(tmp_path, results, 40)
     answer, price, missing = opening(analysis)
-    assert answer == (
-        "Debating helped in 1 and did harm in 0 of 1 comparison: rsd is 50.0 points above self_consistency."
-    )
+    assert answer == ("Debating helped in 1 of 1 comparison: RSD is 50.0 points above Self-consistency@9.")
     assert price == "Its price: 24 in money, 80 calls and 40,000 tokens."
     assert missing == "What is missing: nothing."
     report([tmp_path])
@@ -239,9 +238,9 @@ def test_nothing_is_asserted_of_a_debate_that_was_handed_the_answer(tmp_path: Pa
     row = sample.row("rsd", candidates="balanced")
     analysis = handed(tmp_path, row)
     (said,) = findings(analysis)
-    assert said.startswith("For rsd it cannot be told whether debating helped: no baseline chooses")
+    assert said.startswith("For RSD it cannot be told whether debating helped: no baseline chooses")
     for own in (analysis, handed(tmp_path / "named", row, baseline="self_consistency")):
-        assert compared(own) == {("rsd", "the vote before it", None)}
+        assert compared(own) == {("RSD", "the vote before it", None)}
     assert [one.p for one in analysis.comparisons] == [None]
     assert "does not compare" in table(analysis, "turned").notes[-1]
     assert [one.beaten_by for one in analysis.priced] == [None, None]
@@ -263,8 +262,9 @@ def test_samples_and_the_judge_alone_are_baselines_wherever_they_run(
 ) -> None:
     debates = [sample.row(name, **candidates) for name in ("rsd", "basic")]
     analysis = beside(tmp_path, *debates, sample.row(method, **candidates))
-    assert {pair[:2] for pair in compared(analysis)} == {("rsd", method), ("basic", method)}
-    assert opening(analysis)[0].startswith("Debating helped in 1 and did harm in 0 of 2")
+    rival = {"judge_alone": "Judge alone", "self_consistency": "Self-consistency@9"}[method]
+    assert {pair[:2] for pair in compared(analysis)} == {("RSD", rival), ("RSD w/o both", rival)}
+    assert opening(analysis)[0].startswith("Debating helped in 1 of 2")
 
 
 def test_a_debate_is_never_taken_for_a_baseline(tmp_path: Path) -> None:
@@ -273,7 +273,8 @@ def test_a_debate_is_never_taken_for_a_baseline(tmp_path: Path) -> None:
         assert opening(analysis)[0] == (
             "It cannot be told whether debating helped: no debate is compared with a baseline."
         )
-        assert table(analysis, "compared").notes[0].endswith(f"a debate, not a baseline: {names[0]}.")
+        first = analysis.study.rows[names[0]].name
+        assert table(analysis, "compared").notes[0].endswith(f"a debate, not a baseline: {first}.")
 
 
 def test_a_protocol_that_names_no_plainest_is_compared_with_its_tasks_baselines(
@@ -337,8 +338,8 @@ def test_another_protocols_debate_is_no_baseline_and_is_measured_against_ours(
     )
     samples = Row(name=SAMPLES.name, method=SAMPLES.method, models={"answerer": "m"})
     beside = made(tmp_path / "beside", results, 16, stranger, DEBATE, samples)
-    assert compared(beside) == {("votes", "self_consistency", 1.0), ("rsd", "self_consistency", None)}
-    assert opening(beside)[0].startswith("Debating helped in 1 and did harm in 0 of 2")
+    assert compared(beside) == {("votes", "Self-consistency@9", 1.0), ("RSD", "Self-consistency@9", None)}
+    assert opening(beside)[0].startswith("Debating helped in 1 of 2")
     assert told(beside, "cost", 1)["kind"] == "debate"
 
 
@@ -357,26 +358,26 @@ def answers(row: str, right: range, given: int = 100, unsure: range = range(0)) 
         (
             answers("rsd", range(1, 91), 95),
             answers("self_consistency", range(1, 61)),
-            "Debating helped in 1 and did harm in 0 of 1 comparison: rsd is 30.0 points above",
-            "rsd is better than self_consistency",
+            "Debating helped in 1 of 1 comparison: RSD is 30.0 points above",
+            "RSD is better than Self-consistency@9",
         ),
         (
             answers("rsd", range(1, 21), 66),
             answers("self_consistency", range(1, 76), unsure=range(67, 101)),
-            "Debating helped in 0 and did harm in 1 of 1 comparison: rsd is 55.0 points below",
-            "rsd is worse than self_consistency",
+            "Debating did harm in 1 of 1 comparison: RSD is 55.0 points below",
+            "RSD is worse than Self-consistency@9",
         ),
         (  # the samples are surer of what they have wrong
             answers("rsd", range(1, 46), 50),
             answers("self_consistency", range(1, 76), unsure=range(1, 66)),
-            "It cannot be told whether debating helped: rsd is 30.0 points below",
-            "There is no verdict on rsd: it is 30.0 points below",
+            "It cannot be told whether debating helped: RSD is 30.0 points below",
+            "There is no verdict on RSD: it is 30.0 points below",
         ),
         (
             answers("rsd", range(1, 67), 66),
             answers("self_consistency", range(26, 101)),
-            "It cannot be told whether debating helped: rsd is 9.0 points below",
-            "There is no verdict on rsd: it is 9.0 points below",
+            "It cannot be told whether debating helped: RSD is 9.0 points below",
+            "There is no verdict on RSD: it is 9.0 points below",
         ),
     ],
 )
@@ -405,20 +406,20 @@ def test_the_sentence_on_withheld_answers_counts_them(tmp_path: Path) -> None:
     samples = [result(k, k > 29, "self_consistency") for k in range(1, 101)]
     analysis = made(tmp_path, [*answers("rsd", range(1, 48), 67), *samples], 100)
     said = (
-        "eside self_consistency at about as many tokens rsd leaves fewer questions right (47 "
-        "against 71 of 100) because it withheld 33; among as many answers no difference is shown"
+        "RSD leaves fewer questions right than Self-consistency@9 at about as many tokens (47 "
+        "against 71 of 100) because it withheld 33; at equal coverage no difference is shown"
     )
     assert said in opening(analysis)[0] and said in findings(analysis)[0]
     line, as_many = (told(analysis, "compared", row) for row in (0, 1))
-    assert line["withheld"] == "33" and as_many["right"].startswith("47.0%")
-    assert as_many["beside"] == "self_consistency, as many answers"
+    assert line["withheld"] == "33" and as_many["accuracy"].startswith("47.0%")
+    assert as_many["compared with"] == "Self-consistency@9, at equal coverage"
 
 
 def test_risk_is_compared_at_the_debates_own_coverage(tmp_path: Path) -> None:
     debate = answers("rsd", range(1, 48), 67)
     samples = answers("self_consistency", range(1, 72), unsure=range(68, 101))
     line = told(made(tmp_path, [*debate, *samples], 100), "risk-coverage", 1)
-    assert line["right among as many as rsd answers, 67.0%"].startswith("100.0%")
+    assert line["right at the coverage of RSD, 67.0%"].startswith("100.0%")
 
 
 # Votes, sides and samples
@@ -471,13 +472,13 @@ def test_the_samples_that_would_match_a_debate_are_named(tmp_path: Path, tokens:
         *(result(n, n < 6) for n in range(1, 11)),
         *(result(n, n < 6, "self_consistency", tokens=tokens) for n in range(1, 11)),
     )
-    before = "No row spends about as many tokens as rsd on samples: self_consistency spends "
-    (said,) = (text for text in findings(found) if "No row" in text)
+    before = "No method spends about as many tokens as RSD on samples: Self-consistency@9 spends "
+    (said,) = (text for text in findings(found) if "No method" in text)
     assert said == before + end
 
 
 def test_samples_for_as_many_tokens_are_compared_by_a_test(tmp_path: Path) -> None:
-    wrong, message = range(1, 7), "rsd is better than self_consistency at about as many tokens"
+    wrong, message = range(1, 7), "RSD is better than Self-consistency@9 at about as many tokens"
     found = kept(
         tmp_path,
         *(result(n, True) for n in range(1, 11)),
@@ -501,12 +502,12 @@ def test_ledgers_of_several_rows_are_corrected_before_debating_is_said_to_have_h
     holm = [one.holm for one in analysis.comparisons if one.kind == "vote"]
     assert holm == pytest.approx([3 / 32, 1])
     assert any(
-        text.startswith("No difference can be shown: rsd is 100.0 points above the vote before it")
+        text.startswith("No difference can be shown: RSD is 100.0 points above the vote before it")
         and "exact McNemar p = 0.031, 0.094 after Holm)" in text
         for text in findings(analysis)
     )
     alone = made(tmp_path / "one", results[:6], 6, *rows[:1])
-    assert findings(alone)[0].startswith("rsd is better than the vote before it: 100.0")
+    assert findings(alone)[0].startswith("RSD is better than the vote before it: 100.0")
 
 
 def chosen(folder: Path, labels: str, golds: str) -> list[str]:
@@ -528,7 +529,7 @@ def chosen(folder: Path, labels: str, golds: str) -> list[str]:
 def test_a_first_option_that_is_chosen_beyond_chance_is_told(tmp_path: Path) -> None:
     golds = "AB" * 12
     said = chosen(tmp_path / "a", "A" * 23 + "B", golds)
-    line = "rsd chose the first option in 23 of 24; it is right in 12"
+    line = "RSD chose the first option in 23 of 24; it is right in 12"
     assert any(text.startswith(line) for text in said)
     said = chosen(tmp_path / "b", "B" * 23 + "A", golds)
     assert any("chose the first option in only 1 of 24" in text for text in said)

@@ -122,7 +122,7 @@ def test_what_people_call_right_is_a_result_of_each_row(tmp_path: Path) -> None:
     found.ratings.append(rated("p0", "tsd", "of another day", truthful=1.0))
     table = people_table(found)
     assert table is not None
-    assert [*table.frame.iloc[0]] == ["tsd", wilson(1, 3), 1, 3, 1]
+    assert [*table.frame.iloc[0]] == ["TSD", wilson(1, 3), 1, 3, 1]
     assert "p0, p1, p2" in table.notes[0]
 
 

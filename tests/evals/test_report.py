@@ -103,8 +103,8 @@ def test_every_outcome_is_counted_apart(tmp_path: Path) -> None:
     assert line["accuracy"].startswith("50.0%") and line["right of those answered"].startswith("66.7%")
     assert "a withheld answer is not right" in " ".join(table(found, "accuracy").notes)
     said = "\n".join(cautions(analyse_study(found)))
-    assert "Failed runs are in no share; --retry-failed asks them again: tsd 1 of 7" in said
-    assert "could not be read, or was not given: tsd 2 of 7" in said
+    assert "Failed runs are in no share; --retry-failed asks them again: TSD 1 of 7" in said
+    assert "could not be read, or was not given: TSD 2 of 7" in said
 
 
 def voted(number: int, before: bool | None, after: bool | None) -> Result:
@@ -122,7 +122,7 @@ def test_a_judgement_that_could_not_be_read_weighs_neither_way(tmp_path: Path) -
     line = told(analysis, "turned")
     assert (line["no vote, or no right answer"], line["judgement not read"]) == ("1", "15")
     assert not any("is worse" in text for text in findings(analysis))
-    left = "Left out, without a judgement that could be read: tsd 12 of 18."
+    left = "Left out, without a judgement that could be read: TSD 12 of 18."
     assert all(left in table(analysis, key).notes for key in ("compared", "cost"))
     assert [one.row.accuracy.share for one in analysis.priced] == [1.0, 1.0]
 
@@ -143,7 +143,7 @@ def summaries(folder: Path, unread: int, keys: Sequence[str] = ("factuality",)) 
 def test_missing_marks_of_summaries_are_named_and_counted(tmp_path: Path) -> None:
     found = summaries(tmp_path, 5)
     said = " ".join(cautions(analyse_study(found)))
-    assert "a judgement that could not be read, or was not given: tod 5 of 12." in said
+    assert "a judgement that could not be read, or was not given: ToD 5 of 12." in said
     one = table(found, "rubric").frame
     assert [*one][-2:] == ["with factuality", "with overall"]
     assert [*one.iloc[0, -2:]] == [one["summaries"][0] - 5] * 2
@@ -157,11 +157,11 @@ def test_missing_marks_of_summaries_are_named_and_counted(tmp_path: Path) -> Non
 def test_marks_of_which_none_was_read_are_no_zero_and_are_missing(tmp_path: Path) -> None:
     analysis = analyse_study(summaries(tmp_path, 12, RUBRIC))
     answer, _, missing = opening(analysis)
-    assert answer.endswith("no question was judged for both of tod and single_stage.")
+    assert answer.endswith("no question was judged for both of ToD and Single Stage.")
     assert missing == f"What is missing: {12 * 2 * 3} judgements unread."
     said = summary_lines(report([tmp_path]))
-    assert "tod: breadth –, contextualisation –, factuality –, overall –" in said
-    assert (tmp_path / "report.csv").read_text().splitlines()[1].startswith("tod,,,,0,,,,0,")
+    assert "ToD: breadth –, contextualisation –, factuality –, overall –" in said
+    assert (tmp_path / "report.csv").read_text().splitlines()[1].startswith("ToD,,,,0,,,,0,")
 
 
 def test_votes_and_controls_that_were_not_read_are_missing(tmp_path: Path) -> None:
@@ -176,12 +176,12 @@ def test_where_nothing_was_judged_the_report_does_not_say_that_no_baseline_ran(t
     results = [judged(row, k, None) for row in ("tsd", "single_shot") for k in range(1, 5)]
     analysis = analyse_study(kept(tmp_path, results, 4))
     answer, _, missing = opening(analysis)
-    assert answer.endswith("no question was judged for both of tsd and single_shot.")
+    assert answer.endswith("no question was judged for both of TSD and Single-shot.")
     assert missing == "What is missing: 8 judgements unread."
     line = told(analysis, "accuracy")
     assert (line["accuracy"], line["n"], line["questions"]) == ("–", "0", "4")
-    assert "tsd: accuracy –" in summary_lines(report([tmp_path]))
-    assert (tmp_path / "report.csv").read_text().splitlines()[1].startswith("tsd,0,0,,,,0,0,4,")
+    assert "TSD: accuracy –" in summary_lines(report([tmp_path]))
+    assert (tmp_path / "report.csv").read_text().splitlines()[1].startswith("TSD,0,0,,,,0,0,4,")
 
 
 def test_every_point_of_a_curve_is_in_a_file_and_in_a_plot(tmp_path: Path) -> None:
@@ -194,8 +194,8 @@ def test_every_point_of_a_curve_is_in_a_file_and_in_a_plot(tmp_path: Path) -> No
     report([tmp_path])
     path = tmp_path / "report" / "risk-coverage-curves.csv"
     lines = list(csv.reader(path.read_text("utf-8").splitlines()))
-    assert lines[0] == ["row", "at least this sure", "coverage", "risk"]
-    assert [line[:3] for line in lines[1:3]] == [["tsd", "0.9", "0.125"], ["tsd", "0.8", "0.25"]]
+    assert lines[0] == ["method", "at least this sure", "coverage", "risk"]
+    assert [line[:3] for line in lines[1:3]] == [["TSD", "0.9", "0.125"], ["TSD", "0.8", "0.25"]]
     assert len(lines) == 9 and lines[-1][2:] == ["1.0", "0.25"]
     assert "report/risk.svg" in (tmp_path / "report.md").read_text("utf-8")
 
@@ -203,20 +203,20 @@ def test_every_point_of_a_curve_is_in_a_file_and_in_a_plot(tmp_path: Path) -> No
 def test_the_figures_of_the_paper_come_out_as_printed(tmp_path: Path) -> None:
     found = counted(tmp_path / "many", 566, 463, 790, demonstration=True)
     line = [*told(found, "accuracy").values()]
-    assert line[:4] == ["tsd", "71.6% [68.4, 74.7]", "566", "790"]
+    assert line[:4] == ["TSD", "71.6% [68.4, 74.7]", "566", "790"]
     assert findings(analyse_study(found))[0].startswith(
-        "tsd is better than single_shot: 13.0 points above it (95% from +7.2 to +18.7; 790"
+        "TSD is better than Single-shot: 13.0 points above it (paired difference, 95% from +7.2 to +18.7; 790"
     )
     assert cautions(analyse_study(found))[0].startswith("A model below 1 billion parameters took part")
     few = findings(analyse_study(counted(tmp_path / "few", 24, 20, 40)))[0]
-    assert few.startswith("No difference can be shown: tsd is 10.0 points above single_shot")
-    assert "So many questions would probably show" in few
+    assert few.startswith("No difference can be shown: TSD is 10.0 points above Single-shot")
+    assert "This many questions would probably show" in few
 
 
 def test_a_judge_that_answered_too_or_says_true_to_everything_is_named(tmp_path: Path) -> None:
     said = cautions(analyse_study(counted(tmp_path, 40, 40, 40, judge=HERE)))
     assert "The judge said TRUE to all 80 answers" in "".join(said)
-    assert said[-1].startswith(f"The scores' judge, {sample.MODEL}, is also the model of tsd")
+    assert said[-1].startswith(f"The scores' judge, {sample.MODEL}, is also the model of TSD")
 
 
 # Folders

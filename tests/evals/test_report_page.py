@@ -47,7 +47,7 @@ def test_a_plot_in_a_page_takes_its_colours_and_keeps_its_text(tmp_path: Path) -
         assert "var(--plot-0)" in text
         assert not re.search("<(style|script|metadata|title)", text)
         assert "var(--sans)" in text and "DejaVu" not in text
-        assert ">tsd<" in text
+        assert ">TSD<" in text
         ids += re.findall(r'\bid="([^"]*)"', text)
         assert set(re.findall(r'(?:xlink:href="#|url\(#)([^")]*)', text)) <= set(ids)
     assert len(ids) == len(set(ids))
@@ -141,12 +141,12 @@ def test_the_list_filters_and_no_text_runs(browser: Browser, tmp_path: Path) -> 
     tab.locator("#on").click()
     assert watched.texts("#found") == ["101–120 of 120"]
     assert tab.locator("#on").is_disabled()
-    tab.select_option("#by-row", label="rsd")
+    tab.select_option("#by-row", label="RSD")
     tab.select_option("#by-outcome", label="wrong")
     wrong = found.rows["rsd"].counts["wrong"]
     assert watched.texts("#found")[0].endswith(f"of {wrong} (of 120)")
-    tab.select_option("#by-row", label="any row")
-    tab.select_option("#by-outcome", label="rows differ")
+    tab.select_option("#by-row", label="any method")
+    tab.select_option("#by-outcome", label="methods differ")
     assert 0 < tab.locator("#list tr").count() <= 50
     tab.select_option("#by-outcome", label="any outcome")
     health = sum(found.category(item) == "Health" for item in found.items)

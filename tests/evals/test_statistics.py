@@ -138,7 +138,7 @@ def test_a_question_that_is_copied_tells_no_more() -> None:
 def test_a_copied_question_gives_no_comparison_more_weight() -> None:
     def compared(kind: Any, first: list[float], second: list[float], copies: int) -> RowComparison:
         clusters = [*range(len(first))] * copies
-        rows: Any = {"kind": kind, "row": "rsd", "beside": "art", "clusters": clusters}
+        rows: Any = {"kind": kind, "row": "rsd", "rival": "art", "clusters": clusters}
         return RowComparison(first=first * copies, second=second * copies, **rows)
 
     answers = [1.0] * 6 + [0.0] * 2, [0.0] * 8
