@@ -5,8 +5,8 @@ and ``balanced`` debaters may contain a gold answer, so a method gets only ``ite
 
 A file's columns have our names (``question``, ``options``, ``gold`` ...), or ``--columns`` maps them:
 ``question=Frage,options=a|b|c,gold=key``, with ``|`` between columns that together form a list. A
-backslash before ``,``, ``=`` or ``|`` makes it part of a name. Nothing is repaired: every fault is an
-InputError of one line that names file and line.
+backslash before ``,``, ``=`` or ``|`` makes it part of a name, and ``ignore=a|b`` leaves columns out.
+Nothing is repaired: every fault is an InputError of one line that names file and line.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import csv
 import hashlib
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Annotated, Self
@@ -26,6 +26,7 @@ from pydantic_core import from_json
 
 from dialectree.answers import match_candidate, match_text
 from dialectree.errors import InputError
+from dialectree.evals.cell_forms import read_truth
 from dialectree.protocols.protocol import Task as Task
 
 
@@ -84,7 +85,9 @@ class Inputs(Frozen):
             raise ValueError("a row needs one question, one claim, or one topic with two papers")
         if not all(text.strip() for text in (self.text, *self.options)):
             raise ValueError("a question, a claim, a topic or an option is empty")
-        if self.options and (self.question is None or not 2 <= len(self.options) <= 26):
+        if self.options and self.question is None:
+            raise ValueError("options belong to a question, not to a claim or a topic")
+        if self.options and not 2 <= len(self.options) <= 26:
             raise ValueError("a question has 2 to 26 options, or none")
         if len({option.strip() for option in self.options}) < len(self.options):
             raise ValueError("two options are the same")
@@ -162,13 +165,25 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value).strip() or None
 
 
+def _label(value: object) -> bool | None:
+    """Return whether a label says true; None for an empty cell, and for "NOT ENOUGH INFO"."""
+    if (text := _text(value)) is None:
+        return None
+    truth = read_truth(text, numbers=True)
+    if truth is None:
+        raise ValueError(f"{text!r:.80} says neither true nor false: write so, or leave the cell empty")
+    return truth if isinstance(truth, bool) else None
+
+
 def _texts(value: object) -> list[str]:
-    """Return the texts of a JSON list, or of one cell with ``;`` between the texts.
+    """Return the texts of a JSON list, or of one cell: a number, or texts with ``;`` between them.
 
     Empty texts at the end are left out: some questions have fewer options than others.
     """
     if isinstance(value, str):
         value = from_json(value) if value.lstrip().startswith("[") else value.split(";")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = [value]
     if not isinstance(value, list):
         raise ValueError(f"not a list of texts: {repr(value)[:80]}")
     texts = [_text(part) or "" for part in value]
@@ -206,7 +221,7 @@ class Columns(BaseModel):
     gold: Text = None
     """The right option: its letter, its text, or its place counted from 0."""
     claim: Text = None
-    label: Annotated[bool | None, BeforeValidator(_text)] = None
+    label: Annotated[bool | None, BeforeValidator(_label)] = None
     true: Texts = []
     false: Texts = []
     best: Text = None
@@ -285,6 +300,8 @@ class Columns(BaseModel):
 
 
 FIELDS = tuple(Columns.model_fields)
+IGNORE = "ignore"
+"""The name in ``--columns`` for columns that are to be left out."""
 _LISTS = ("options", "true", "false", "sources", "evidence")
 
 
@@ -295,6 +312,11 @@ class DatasetRow:
     path: Path
     line: int
     values: Mapping[str, JsonValue]
+
+    def leave_out(self, names: Collection[str]) -> DatasetRow:
+        """Return the row without some columns."""
+        values = {name: value for name, value in self.values.items() if name not in names}
+        return replace(self, values=values) if names else self
 
     def fault(self, message: str) -> InputError:
         """Return an error that names file and line."""
@@ -379,16 +401,27 @@ def columns(option_text: str) -> dict[str, tuple[str, ...]]:
         column_names = tuple(
             re.sub(r"\\([,=|])", r"\1", column).strip() for column in _split("=".join(theirs), "|")
         )
-        if name not in FIELDS:
-            raise InputError(f"--columns {part.strip()}: known are {', '.join(FIELDS)}")
+        if name not in (*FIELDS, IGNORE):
+            raise InputError(f"--columns {part.strip()}: known are {', '.join((*FIELDS, IGNORE))}")
         if len(theirs) != 1 or not all(column_names):
             raise InputError(f"--columns {part.strip()}: write {name}=COLUMN")
-        if len(column_names) > 1 and name not in _LISTS:
-            raise InputError(f"--columns {part.strip()}: only {', '.join(_LISTS)} take several")
+        if len(column_names) > 1 and name not in (*_LISTS, IGNORE):
+            raise InputError(f"--columns {part.strip()}: only {', '.join((*_LISTS, IGNORE))} take several")
         if name in mapped:
             raise InputError(f"--columns: {name} is mapped twice")
         mapped[name] = column_names
+    if len(asked := [name for name in ("question", "claim", "topic") if name in mapped]) > 1:
+        raise InputError(f"--columns: {' and '.join(asked)} exclude one another")
     return mapped
+
+
+def format_columns(mapped: ColumnMap) -> str:
+    """Return the text for ``--columns`` of a map of columns; see :func:`columns`."""
+
+    def escape(name: str) -> str:
+        return re.sub(r"([,=|])", r"\\\1", name)
+
+    return ",".join(f"{name}={'|'.join(map(escape, theirs))}" for name, theirs in mapped.items())
 
 
 def _split(text: str, sign: str) -> list[str]:

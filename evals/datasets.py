@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from string import ascii_uppercase
@@ -17,8 +18,19 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from dialectree.errors import InputError, MissingPackage
+from dialectree.evals.cell_forms import is_filled
+from dialectree.evals.column_recognition import (
+    ColumnReading,
+    choose_right_column,
+    list_option_columns,
+    list_right_columns,
+    recognise_columns,
+    require_columns_read,
+    suggest_columns,
+)
 from dialectree.evals.dataset_items import (
     FIELDS,
+    IGNORE,
     ColumnMap,
     Columns,
     DatasetRow,
@@ -51,8 +63,10 @@ class LoadedDataset(NamedTuple):
     path: Path
     sha256: str
     """Digest of the file."""
-    unknown: tuple[str, ...] = ()
-    """Columns of a user's file that are not read; empty with ``--columns``."""
+    unused: tuple[str, ...] = ()
+    """Columns of a user's file that are not read; empty if ``--columns`` maps columns."""
+    recognised: str = ""
+    """The columns of a user's file that were read by other names than ours; see :class:`ColumnReading`."""
     by_place: int = 0
     """The number of rows of a user's file that give the right option by its place, from 0."""
     unread: tuple[str, ...] = ()
@@ -83,8 +97,10 @@ def load(
 ) -> LoadedDataset:
     """Return the items of a data set by name, or of a user's file.
 
-    Raises InputError, of one line, for a wrong name, file or row. A user's file that equals a
-    published file, or has the columns of TruthfulQA, is read like that data set.
+    Raises InputError, of one line, for a wrong name, file or row, and for a column that looks like
+    options or right answers and would not be read. A user's file that equals a published file, or has the
+    columns of TruthfulQA, is read like that data set. The columns of other published files are recognised;
+    see :mod:`dialectree.evals.column_recognition`.
 
     Args:
         name_or_path: The name, or the file.
@@ -99,6 +115,7 @@ def load(
     path = _path(name, data, datasets_by_name)
     text, sha256 = read_text(path)
     column_map = columns(mapped) if mapped is not None else {}
+    renamed = {ours: theirs for ours, theirs in column_map.items() if ours != IGNORE}
     same = (
         candidate
         for candidate in datasets_by_name.values()
@@ -110,27 +127,37 @@ def load(
             DatasetRow(path, n, row) for n, row in enumerate(_parse_published_rows(dataset, path, text), 1)
         ]
     else:
-        read = rows(path, text)
-        if not column_map and (form := find_row_converter(read[0].values)):
+        read = [row.leave_out(column_map.get(IGNORE, ())) for row in rows(path, text)]
+        if not renamed and (form := find_row_converter(read[0].values)):
             dataset = dataset or datasets_by_name.get("truthfulqa")
             values = form(row.values for row in read)
             read = [
                 DatasetRow(path, row.line, row_fields) for row, row_fields in zip(read, values, strict=True)
             ]
-    ours = [_columns(row, None if column_map else dataset, column_map) for row in read]
+    reading = ColumnReading([])
+    if dataset is not None and not renamed:
+        ours = [_parse_documented_columns(row, dataset) for row in read]
+    else:
+        reading = recognise_columns(
+            [_rename(row, renamed) for row in read] if renamed else read, mapped=bool(renamed)
+        )
+        require_columns_read(read, reading, column_map, cluster)
+        ours = [_parse_columns(row, values) for row, values in zip(read, reading.values, strict=True)]
     sources = SourceReader(path.parent, reader)
     items = _items(read, ours, cluster, sources)
-    unknown: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
     by_place = 0
     if dataset is None:
-        column_names = dict.fromkeys(column for row in read for column in row.values)
-        unknown = () if column_map else tuple(n for n in column_names if n not in FIELDS and n != cluster)
+        names = dict.fromkeys(name for row in read for name in row.values if name not in FIELDS)
+        names |= dict.fromkeys(n for row in read for n in row.values if is_filled(row.values[n]))
+        unused = () if renamed else tuple(name for name in names if name not in {*reading.read, cluster})
         by_place = sum(row_columns.gold_place() is not None for row_columns in ours)
     elif other_items := [dataset_item for dataset_item in items if dataset_item.inputs.task != dataset.task]:
         task = other_items[0].inputs.task
         raise InputError(f"{path}: row {other_items[0].id!r} is to {task}, not to {dataset.task}")
     called, unread = name if name in datasets_by_name else path.stem, tuple(sources.notices)
-    return LoadedDataset(called, items, path, sha256, unknown, by_place, unread)
+    recognised = "" if renamed else reading.recognised
+    return LoadedDataset(called, items, path, sha256, unused, recognised, by_place, unread)
 
 
 def _path(name: str, data: str | Path | None, datasets_by_name: Mapping[str, Dataset]) -> Path:
@@ -192,21 +219,36 @@ def _parse_published_rows(dataset: Dataset, path: Path, text: str) -> list[Mappi
         raise InputError(f"{path} is not the published file: {str(error)[:200]}") from None
 
 
-def _columns(row: DatasetRow, dataset: Dataset | None, mapped: ColumnMap) -> Columns:
-    """Return the columns of a row by our names."""
+def _parse_documented_columns(row: DatasetRow, dataset: Dataset) -> Columns:
+    """Return the columns of a row in the documented form of a data set, by our names."""
     try:
-        values = rename_columns(row, mapped) if mapped else dict(row.values)
-        if dataset is not None:
-            values = {"id": values.get("id"), "category": values.get("category")}
-            values |= load_attribute(dataset.row)(row.values)
-        if not values.keys() & {"question", "claim", "topic"}:
-            raise ValueError(
-                f"no column is the question, claim or topic; there are: {', '.join(row.values)}: "
-                "name one, as in --columns question=COLUMN"
-            )
-        return Columns.model_validate(values)
+        values = {"id": row.values.get("id"), "category": row.values.get("category")}
+        return Columns.model_validate(values | dict(load_attribute(dataset.row)(row.values)))
     except KeyError as error:
         raise row.missing(str(error.args[0])) from None
+    except (ValueError, TypeError) as error:
+        raise row.fault(_wrong(error)) from None
+
+
+def _rename(row: DatasetRow, mapped: ColumnMap) -> DatasetRow:
+    """Return a row with our names; InputError for a column that it lacks."""
+    try:
+        return DatasetRow(row.path, row.line, rename_columns(row, mapped))
+    except KeyError as error:
+        raise row.missing(str(error.args[0])) from None
+
+
+def _parse_columns(row: DatasetRow, values: Mapping[str, Any]) -> Columns:
+    """Return the columns of a user's row, whose ``values`` have our names."""
+    if not values.keys() & {"question", "claim", "topic"}:
+        names = [*row.values]
+        flag = suggest_columns({}, list_option_columns(names), choose_right_column(list_right_columns(names)))
+        raise row.fault(
+            f"no column is the question, claim or topic; there are: {', '.join(names)}: name one, as in "
+            f"--columns {shlex.quote(flag)}"
+        )
+    try:
+        return Columns.model_validate(values)
     except (ValueError, TypeError) as error:
         raise row.fault(_wrong(error)) from None
 
@@ -299,11 +341,12 @@ def notices(
 
     ``methods`` are the methods of the evaluation.
     """
-    if loaded.unknown:
-        unknown = "column" if len(loaded.unknown) == 1 else "columns"
-        names = format_list(line(name, 40) for name in loaded.unknown)
-        columns_hint = f"known are {', '.join(FIELDS)}, and others by --columns"
-        yield f"{loaded.path}: unknown {unknown} {names}; {columns_hint}"
+    if loaded.recognised:
+        yield f"{loaded.path}: read with {loaded.recognised}"
+    if loaded.unused:
+        column = "column" if len(loaded.unused) == 1 else "columns"
+        names = format_list(line(name, 40) for name in loaded.unused)
+        yield f"{loaded.path}: unused {column} {names}; --columns NAME=COLUMN reads as {', '.join(FIELDS)}"
     if loaded.by_place:
         numbers = f"{loaded.by_place} of {count(len(loaded.items), 'row')}"
         yield f"{loaded.path}: gold is a number in {numbers}: the option's place, counted from 0"

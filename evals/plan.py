@@ -30,6 +30,7 @@ from dialectree.system import chance, clock
 
 CONTROLS = 50
 """The most questions with controls: answers of known score that test the judge."""
+_ITEMS = "--columns that give items of sha256"
 AHEAD = 2.5
 """Questions under way per slot: while one question writes its record, another has a call ready."""
 
@@ -266,24 +267,26 @@ def _require_same(where: Path, before: EvaluationFile, now: EvaluationFile) -> N
     for field_name, value in _list_fixed_values(before).items():
         if field_name in this and value != this[field_name]:
             was, new = ("none" if setting is None else setting for setting in (value, this[field_name]))
+            remedy = "give a row another name in a matrix"
+            if field_name == _ITEMS:
+                remedy = "leave out a column that was not read then (--columns ignore=COLUMN)"
             raise InputError(
-                f"{where} was begun with {field_name} {was}, and this is {new}: give a row another name "
-                "in a matrix, or begin another folder (--out)"
+                f"{where} was begun with {field_name} {was}, and this is {new}: {remedy}, or begin another "
+                "folder (--out)"
             )
 
 
 def _list_fixed_values(evaluation: EvaluationFile) -> dict[str, object]:
     """Return the values that must stay the same within a folder; a model's address may change."""
     data, judge = evaluation.data, evaluation.judge
-    items = "--columns that give items of sha256"
     return {
         "data of sha256": data.sha256,
         "data set": data.name,
         "--cluster": evaluation.cluster,
+        **({_ITEMS: data.items_sha256} if data.items_sha256 else {}),  # older folders have none
         "--seed": evaluation.seed,
         "--vote-first": evaluation.vote_first,
         "--judge": judge and strip_address(judge),
-        **({items: data.items_sha256} if data.items_sha256 else {}),  # older folders have none
         **{
             f"row {row.name!r}, its {field_name}": value
             for row in evaluation.rows

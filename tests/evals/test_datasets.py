@@ -344,15 +344,15 @@ ONE = '{"question": "One?"}\n'
                 ('{"question": NaN}', "not JSON"),
                 ('{"question": ["a"]}', "not a text"),
                 ('{"question": "  "}', "one question"),
-                ('{"question": "a", "claim": "b"}', "one question"),
-                ('{"question": "a", "options": 3}', "not a list of texts"),
+                ('{"question": "a", "options": 3}', "2 to 26 options"),
+                ('{"question": "a", "options": {"b": {}}}', "not a list of texts"),
                 ('{"question": "a", "options": ["b", "", "c"]}', "is empty"),
                 ('{"question": "a", "options": ["b"]}', "2 to 26 options"),
                 ('{"question": "a", "options": ["b", "b "]}', "the same"),
                 ('{"question": "a", "options": ["b", "c"], "gold": "d"}', "none of the options"),
                 ('{"question": "a", "options": ["b", "c"], "gold": 2}', "no option 2 among 2"),
-                ('{"claim": "a", "label": "maybe"}', "label: "),
-                ('{"question": "a", "label": true}', "only a claim"),
+                ('{"claim": "a", "label": "maybe"}', "label: 'maybe' says neither true nor false"),
+                ('{"claim": "a", "options": ["b", "c"]}', "options belong to a question"),
                 ('{"topic": "a", "title_a": "b"}', "two papers"),
             )
         ),
@@ -381,7 +381,7 @@ def test_oddities_of_the_data_are_told_before_the_first_call(tmp_path: Path) -> 
     path = lines(tmp_path / "d.jsonl", *rows)
     loaded = load(path)
     unknown, repeated, right = notices(loaded, "decide", loaded.items)
-    assert unknown.startswith(f"{path}: unknown column Note; known are id,")
+    assert unknown.startswith(f"{path}: unused column Note; --columns NAME=COLUMN reads as id,")
     assert repeated == (
         f"{path}: 3 of 4 rows repeat another's question and options, 1 of them with another right "
         "answer: all count as questions of their own"
@@ -389,4 +389,4 @@ def test_oddities_of_the_data_are_told_before_the_first_call(tmp_path: Path) -> 
     assert right.startswith(f"{path}: 1 of 4 rows do not say what is right (gold)")
     again = [item.model_copy(update={"repeat": 1}) for item in loaded.items]  # of --repeats 2
     assert [*notices(loaded, "decide", [*loaded.items, *again])] == [unknown, repeated, right]
-    assert load(path, mapped="question=question").unknown == ()
+    assert load(path, mapped="question=question,options=options,ignore=gold").unused == ()

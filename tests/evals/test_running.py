@@ -114,7 +114,7 @@ def test_what_would_mix_figures_is_refused_by_name() -> None:
         (mine, {"seed": 1}, "--seed 0, and this is 1"),
         (mine, {"cluster": "question"}, "--cluster none, and this is question"),
         (mine, {"vote_first": 2}, "--vote-first 0, and this is 2"),
-        (mine, {"columns": "id=id,question=question,options=options"}, "--columns that give items"),
+        (mine, {"columns": "id=id,question=question,options=options,ignore=gold"}, "ignore=COLUMN"),
     ]
     for asked, given, message in others:
         with pytest.raises(InputError, match=message):
