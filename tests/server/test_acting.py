@@ -30,7 +30,13 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
     driven = record("rsd").model_copy(update={"run_id": "driven", "thread": "t1"})
     RunFolder.create(tmp_path, "driven").write_whole(driven, [], [])
     every, faults = [*debates.routes, *acting.routes], debates.exception_handlers
-    return TestClient(Starlette(routes=every, exception_handlers=faults))
+    client = TestClient(Starlette(routes=every, exception_handlers=faults))
+    client.event_hooks = {"response": [require_json]}
+    return client
+
+
+def require_json(response: Any) -> None:
+    assert response.headers["content-type"] == "application/json"
 
 
 def prepared(client: TestClient, name: str, given: Any, **settings: Any) -> Any:

@@ -200,6 +200,24 @@ def talk(name: str, settings: dict[str, Any], *turns: Any) -> list[dict[str, Any
     return asyncio.run(talking())
 
 
+def test_a_chat_streams_each_event_of_its_run_once_before_and_after_an_answer(
+    endpoint: LocalEndpoint, tmp_path: Path
+) -> None:
+    streamed: list[dict[str, Any]] = []
+
+    async def talk() -> None:
+        graph = chat_graph("rsd").copy({"checkpointer": InMemorySaver()})
+        how: Any = {"context": {"judge": "me"}, "stream_mode": "custom", "subgraphs": True}
+        for message in (JUDGED, "B"):
+            async for _, event in graph.astream({"messages": [HumanMessage(message)]}, CONFIG, **how):
+                streamed.append(event)
+
+    asyncio.run(talk())
+    (folder,) = RunFolder.all(tmp_path / "runs")
+    logged = [event.model_dump(mode="json") for event in folder.events()]
+    assert [event for event in streamed if event["n"]] == logged
+
+
 @pytest.mark.parametrize(
     ("answer", "headline"),
     [
