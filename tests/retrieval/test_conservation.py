@@ -118,6 +118,13 @@ def test_every_word_of_json_is_accounted_for(value: object) -> None:
     assert not faults(read(read_json, json.dumps(value), "a.json"))
 
 
+@given(st.from_regex(r"-?(0|[1-9][0-9]{0,40})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?", fullmatch=True))
+@settings(max_examples=30)
+def test_a_number_of_json_keeps_its_digits_as_they_are_written(number: str) -> None:
+    (block,) = read(read_json, f'{{"mills": {number}}}', "a.json").blocks
+    assert block.text == f"mills: {number}"
+
+
 RUNS = st.tuples(
     st.sampled_from(("10", "5", "mill ", "grows. ", "12", " m", "Größe")),
     st.sampled_from(
@@ -232,6 +239,22 @@ def test_a_lost_block_and_a_half_one_are_missed(path: Path) -> None:
             if any(map(str.isalnum, text[len(text) // 2 :])):
                 assert find_missing_words(plain_text, [*whole[:at], half, *whole[at + 1 :]])
             assert find_invented_words(plain_text, [*whole, text])
+
+
+@pytest.mark.parametrize(
+    ("plain", "accounted", "missing"),
+    [
+        ("A mill grinds. It stops.", "A mill grinds. It stops.", []),
+        ("A mill grinds. It stops.", "A mill grinds.", ["It", "stops."]),
+        ("The mill grinds corn.", "The mill grinds", ["corn."]),
+        ("The wind-mill grinds corn.", "The windmill grinds", ["corn."]),  # a mended hyphen is no loss
+        ("* The mill – it grinds corn.", "The mill it grinds", ["corn."]),  # nor is a mark
+    ],
+)
+def test_the_words_that_were_lost_are_named_and_no_others(
+    plain: str, accounted: str, missing: list[str]
+) -> None:
+    assert find_missing_words(plain, [accounted]) == missing
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

@@ -52,6 +52,7 @@ READ = [
         "So one two. And it more.",
     ),
     ("", r"So \SI{91.2}{kg}, \dfrac{1}{2}, \textcolor[rgb]{1,0,0}{red}.", "So 91.2 kg, 1/2, red."),
+    ("", r"At \SI{5}{\kilo\metre\per\hour} or \qty{1}{{k}m}.", "At 5 kilometre per hour or 1 km."),
     ("", r"So \texttt{GPT-4} and \mbox{it}.", "So GPT-4 and it."),
     ("", r"See Fig.~\ref{a}. So Eq.~\eqref{b}.", "See Fig. So Eq."),
     ("", "\\twocolumn[\\begin{center}It is [1]{}.\\end{center}]\n\\twocolumn So.", "It is [1].\n\nSo."),

@@ -112,10 +112,13 @@ def test_a_table_between_lines_keeps_the_lines_of_a_cell_together() -> None:
         [["Country", "Hospitals", "Remark"], ["Arvania", "", "closed in\nwinter"], ["Belmark", "12", long]],
         colWidths=[90, 70, 120],
     )
-    table.setStyle(TableStyle([("GRID", (0, 0), (-1, -1), 0.5, colors.black)]))
+    table_lines = TableStyle([("GRID", (0, 0), (-1, -1), 0.5, colors.black)])
+    table.setStyle(table_lines)
     content = io.BytesIO()
     body = Paragraph("Words before it. " * 20, styles["BodyText"])
-    SimpleDocTemplate(content).build([body, table, Paragraph("Words after it.", styles["BodyText"])])
+    small = Table([["Town", "Mills"], ["Oak by\nthe river", "12"], ["Elm", "7"]])
+    small.setStyle(table_lines)
+    SimpleDocTemplate(content).build([body, table, Paragraph("Words after it.", styles["BodyText"]), small])
     reading = read(read_pdf, content.getvalue())
     assert [(block.kind, block.text) for block in reading.blocks][1:] == [
         ("names", "Country | Hospitals | Remark"),
@@ -125,6 +128,9 @@ def test_a_table_between_lines_keeps_the_lines_of_a_cell_together() -> None:
             "Country: Belmark; Hospitals: 12; Remark: A remark that wraps over several lines in its own cell",
         ),
         ("paragraph", "Words after it."),
+        ("names", "Town | Mills"),
+        ("row", "Town: Oak by the river; Mills: 12"),
+        ("row", "Town: Elm; Mills: 7"),
     ]
 
 
