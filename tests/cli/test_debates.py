@@ -17,8 +17,10 @@ import pytest
 from dialectree.errors import BudgetReached
 from dialectree.models.asking import Completion
 from dialectree.models.endpoints import Endpoint
+from dialectree.records.folder import RunFolder
 from tests.cli.commands import command, runs
 from tests.endpoint import LocalEndpoint
+from tests.report import recorded
 from tests.waiting import wait_until
 
 PROGRAM = Path(sys.executable).with_name("dialectree")
@@ -94,6 +96,20 @@ def test_an_error_in_the_middle_of_a_run_names_the_command_that_goes_on(
     assert done.status == BudgetReached.status
     (line,) = [line for line in done.err.splitlines() if "so it is" in line]
     assert f"dialectree resume {folder}" in line
+
+
+def test_what_a_debate_left_open_is_named_with_the_reason_at_its_end() -> None:
+    found = recorded.record("tsd")
+    for node, notes in {"0.0": ["nobody spoke", "in the verdict"], "0.1": [], "0.2": ["settled"]}.items():
+        found.tree.nodes[node].notes = notes
+        found.tree.nodes[node].status = "answered" if node == "0.2" else "missing"
+    assert found.verdict is not None
+    found.verdict.notes = ["in the verdict"]
+    folder = RunFolder.create(Path("runs"))
+    folder.write_record(found.model_copy(update={"run_id": folder.run_id, "status": "degraded"}))
+    done = command("resume", folder.run_id)
+    assert done.status == 5
+    assert re.findall("node .*", done.err) == ["node 0.0: unresolved: nobody spoke", "node 0.1: unresolved"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell closes streams")

@@ -34,5 +34,5 @@ def test_a_protocol_that_declares_no_evaluation_is_named() -> None:
     declared = method("tsd")
     undeclared = replace(declared, protocol=replace(declared.protocol, evaluation=None))
     assert tasks.require_declared_evaluation(declared) is declared.protocol.evaluation
-    with pytest.raises(InputError, match="^tsd: .* does not say how it is evaluated"):
+    with pytest.raises(InputError, match=r"^tsd: .* does not say how it is evaluated"):
         tasks.require_declared_evaluation(undeclared)

@@ -13,7 +13,7 @@ import pytest
 from aiohttp import ClientResponseError, RequestInfo
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_openai import ChatOpenAI
@@ -25,6 +25,7 @@ from yarl import URL
 from dialectree.errors import CallError, KeyRefused, RequestError, SettingsError, Unreachable
 from dialectree.graphs.role_switching_debate.graph import graph
 from dialectree.models import specs
+from dialectree.models.chat_models import text_of
 from dialectree.models.endpoints import ATTEMPTS
 from dialectree.models.specs import resolve
 from dialectree.nodes.role_switching_debate.state import Settings
@@ -114,6 +115,32 @@ def test_a_provider_is_asked_by_its_own_structured_output(ollama: list[ToolModel
     (call,) = lines(tmp_path / "calls.jsonl")
     assert (call.model, call.prompt_tokens, call.completion_tokens) == ("ollama:llama", 11, 7)
     assert json.loads(call.reply or "") == json.loads(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        (HumanMessage("größer als 水"), "größer als 水"),
+        (
+            AIMessage([{"type": "text", "text": "größer"}, {"type": "text", "text": " als 水"}]),
+            "größer als 水",
+        ),
+        (
+            AIMessage("", tool_calls=[{"name": "r", "args": {"a": "größer als 水"}, "id": "1"}]),
+            '{"a": "größer als 水"}',
+        ),
+        (
+            AIMessage(
+                "", invalid_tool_calls=[{"name": "r", "args": '{"a": "größer', "id": "1", "error": None}]
+            ),
+            '{"a": "größer',
+        ),
+    ],
+)
+def test_a_reply_is_its_text_or_what_its_tool_was_called_with_letter_by_letter(
+    message: BaseMessage, text: str
+) -> None:
+    assert text_of(message) == text
 
 
 @pytest.mark.parametrize(

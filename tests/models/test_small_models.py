@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from pydantic import BaseModel, Field
 from dialectree import prompts
 from dialectree.embedded import engine as embedded
 from dialectree.models.asking import Fault, PromptForm, for_small_model, form
+from dialectree.models.door import Run
 from dialectree.models.replies import read
 from dialectree.models.specs import Spec
 from dialectree.records import Call
@@ -114,6 +116,28 @@ async def test_a_model_of_this_machine_is_decoded_by_its_form_and_not_by_its_nam
     assert ("dry_multiplier" in body) is small
     assert ('"key_separator": ": "' in body["grammar"]) is small
     assert ('"pattern"' in body["grammar"]) is small
+
+
+async def test_the_server_of_a_model_of_this_machine_is_ready_before_a_call_counts_as_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steps = list[str]()
+
+    async def serve(model: str) -> tuple[str, str]:
+        steps.append("served")
+        return served.url, "key"
+
+    def hear(event: Mapping[str, Any]) -> int:
+        steps.append(event["data"].get("why", event["kind"]))
+        return len(steps)
+
+    monkeypatch.setattr(embedded, "serve", serve)
+    monkeypatch.setattr(embedded, "waits_for", lambda model: f"{model} (0.1 GB)")
+    async with ScriptedEndpoint(says(GOOD)) as served:
+        run = Run("run", context := at(served.url, model="local:smollm2"))
+        run.hear = hear
+        await question(context, run)
+    assert steps == ["starting", "served", "asked", "served", "called", "spoke"]
 
 
 # The reply

@@ -68,6 +68,13 @@ def test_a_setting_that_others_leave_without_a_meaning_is_warned_of(
     assert [line.startswith(why) for line in warnings] == [True]
 
 
+def test_a_person_who_would_not_be_asked_is_refused_and_not_warned_of() -> None:
+    given = {**SHARED, "depth_profile": "fixed", "ask": True}
+    with pytest.raises(InputError, match=r"^`ask`: the parts are not rated"):
+        method("tsd").configure(given, silent)
+    method("tsd").configure({**given, "depth_profile": "safety"}, silent)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

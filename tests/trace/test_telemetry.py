@@ -65,3 +65,10 @@ def test_what_a_hosts_graph_reads_and_writes_is_shown(
 ) -> None:
     attributes = translated(json.dumps(inputs), json.dumps(outputs)).attributes or {}
     assert {name: attributes.get(name) for name in shown} == shown
+
+
+@pytest.mark.parametrize(("attributes", "name"), [({}, "step"), ({"langsmith.trace.name": "judge"}, "judge")])
+def test_a_span_has_the_name_that_langsmith_shows_if_there_is_one(
+    attributes: dict[str, Any], name: str
+) -> None:
+    assert translated("{}", "{}", **attributes).name == name

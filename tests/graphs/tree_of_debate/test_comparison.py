@@ -84,7 +84,7 @@ def test_a_sentence_that_rests_on_nothing_is_marked() -> None:
 
 
 def test_ids_that_do_not_exist_are_named_and_left_out() -> None:
-    said = SentenceText(text="So.", nodes=["0.0", "0.7", "0"], segments=["a:1", "a:99", "b:9"])
+    said = SentenceText(text="So.", nodes=["0.0", "0.7", "0"], segments=["a:1", "a:99", "b:9", "a:x"])
     done = summed_up(said, sentence("And so.", "0.8"))
     (first, second) = topic_of(done.node()).sentences
     assert (first.nodes, first.segments) == (["0.0"], ["a:1"])
@@ -93,6 +93,7 @@ def test_ids_that_do_not_exist_are_named_and_left_out() -> None:
         "points to 0, on which no argument rests",
         "cites a:99, which is not there",
         "cites b:9, which is not there",
+        "cites a:x, which is not there",
     ]
     assert second.faults == ["cites 0.8, which is not there", "rests on nothing"]
     assert done.verdict.answer == (
