@@ -22,7 +22,7 @@ from dialectree.evals.tasks import TASKS
 from dialectree.models.asking import RUNGS, Form, ModelRequest, Wording, form, messages, sampling
 from dialectree.models.limits import Budget
 from dialectree.models.run import Run
-from dialectree.models.specs import resolve
+from dialectree.models.specs import require_keys, resolve
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Turn, Verdict
 from dialectree.records.folder import RunFolder
@@ -83,6 +83,12 @@ _FORMS: dict[str, Form] = {
     "FactualityReply": form(scorers.FactualityReply, {}),
     "TruthReply": _word(scorers.TruthReply),
 }
+
+
+def require_key(judge: ProtocolSettings) -> None:
+    """Raise KeyRefused unless the judge's model has its key; a replay needs none."""
+    if not judge.replay:
+        require_keys([resolve(judge.speaker(JUDGE_ROLE), judge)])
 
 
 def judge_of(run: Run, context: ProtocolSettings) -> Ask:

@@ -15,12 +15,12 @@ from statistics import fmean
 from typing import Any
 
 from dialectree.errors import InputError
-from dialectree.evals import running, tasks
+from dialectree.evals import answer_scoring, running, tasks
 from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.estimates import inputs
 from dialectree.evals.matrix import Matrix, MatrixEntry
 from dialectree.evals.options import EvaluationOptions
-from dialectree.evals.plan import Plan, choose_items, load_questions, prepare, task_of
+from dialectree.evals.plan import Plan, choose_items, load_questions, merge_evaluation, prepare, task_of
 from dialectree.evals.results import Result, strip_address
 from dialectree.evals.rows import Ready, ready
 from dialectree.evals.running import Watch
@@ -29,6 +29,7 @@ from dialectree.protocols.evaluation import Part
 from dialectree.protocols.protocol import load_protocols
 from dialectree.protocols.protocol import method as named_method
 from dialectree.records.folder import RunFolder
+from dialectree.report.progress import show
 from dialectree.running.estimates import pace_of, rehearse_debates
 from dialectree.running.recorded_settings import speakers
 
@@ -147,12 +148,16 @@ class Audit:
         self, *, progress: bool | None = False, watch: Watch = lambda standing: None
     ) -> Standing:
         """Run both stages on one budget; questions with a result are not asked again."""
-        spending = Spending(self.plan.shared)
-        first = await running.conduct(self.plan, progress=progress, watch=watch, spending=spending)
-        if not self.sampling:
-            return first
-        full_plan = self.make_full_plan(await self.samples(measured=True))
-        standing = await running.conduct(full_plan, progress=progress, watch=watch, spending=spending)
+        spending, display = Spending(self.plan.shared), running.ProgressLine(self.plan.loaded.name)
+        with self.plan.folder.hold_lock():
+            if self.sampling and self.plan.folder.evaluation() is not None:
+                merge_evaluation(self.make_full_plan(await self.samples(measured=True)))  # before any call
+            async with show(display.text, progress):
+                first = await running.ask_questions(self.plan, spending, display, watch)
+                if not self.sampling:
+                    return first
+                full_plan = self.make_full_plan(await self.samples(measured=True))
+                standing = await running.ask_questions(full_plan, spending, display, watch)
         standing.started = first.started
         standing.before, standing.done = standing.before - first.done, standing.done + first.done
         return standing
@@ -213,6 +218,13 @@ def audit(
     loaded = load_questions(dataset, options, settings)
     task = task_of(loaded)
     items = choose_items(loaded.items, options, int(row_settings.get("seed") or 0))
+    right = tasks.TASKS[task].right
+    if right and not any(answer_scoring.applies(right, item) for item in items):
+        references = " or ".join(tasks.TASKS[task].references)
+        raise InputError(
+            f"{loaded.path}: an audit compares right answers, and no row says what is right ({references}): "
+            f"name the column with --columns {tasks.TASKS[task].references[0]}=COLUMN"
+        )
     layout, rows, sampling = _laid_out(_parts(task, debate), task, pool, row_settings, items)
     plan = _plan(dataset, options, row_settings, rows, layout)
     return Audit(dataset, options, row_settings, layout, rows, sampling, plan)

@@ -126,6 +126,8 @@ async def conduct(rescoring: Rescoring, *, progress: bool | None = False) -> lis
     Raises the error that ended the scoring early. The same call goes on, and asks failed calls once
     more.
     """
+    for context in rescoring.judges.values():
+        answer_scoring.require_key(context)
     with rescoring.folder.hold_lock():
         async with show(lambda: str(rescoring), progress):
             return [await _by_one(rescoring, judge) for judge in rescoring.judges]

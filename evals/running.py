@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 
 from dialectree.errors import DialectreeError, Halted
+from dialectree.evals import answer_scoring
 from dialectree.evals import plan as planning
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import Plan
@@ -39,11 +40,7 @@ def _engine(asker: Asker, plan: Plan, spending: Spending) -> AbstractAsyncContex
 
 
 async def conduct(
-    plan: Plan,
-    *,
-    progress: bool | None = False,
-    watch: Watch = lambda standing: None,
-    spending: Spending | None = None,
+    plan: Plan, *, progress: bool | None = False, watch: Watch = lambda standing: None
 ) -> Standing:
     """Run ``plan`` in its folder to its end; finished questions are not asked again.
 
@@ -53,28 +50,28 @@ async def conduct(
         plan: The questions, and the folder of the results.
         progress: True to show the progress. None: in notebooks only.
         watch: Gets the standing after each result.
-        spending: A budget to share with other evaluations. None: a new budget.
     """
-    newest, runs = list[Standing](), Several()
-
-    def note(standing: Standing) -> None:
-        newest[:] = [standing]
-        watch(standing)
-
-    def line() -> str:
-        standing = newest[0] if newest else "0 results"
-        return f"{plan.loaded.name}: {standing}{runs.newest()}"
-
+    display = ProgressLine(plan.loaded.name)
     with plan.folder.hold_lock():
-        async with show(line, progress):
-            return await _run(plan, note, runs, spending or Spending(plan.shared))
+        async with show(display.text, progress):
+            return await ask_questions(plan, Spending(plan.shared), display, watch)
 
 
-async def _run(plan: Plan, watch: Watch, runs: Several, spending: Spending) -> Standing:
-    return await _ask_questions(plan, spending, watch, runs)
+class ProgressLine:
+    """The line on the progress of an evaluation: its standing, and the newest event of a run."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.standing: Standing | None = None
+        self.runs = Several()
+
+    def text(self) -> str:
+        """Return ``mine: 12 of 40 questions, 0 failed, 90 calls · 0 judge: ...``."""
+        return f"{self._name}: {self.standing or '0 results'}{self.runs.newest()}"
 
 
-async def _ask_questions(plan: Plan, spending: Spending, watch: Watch, runs: Several) -> Standing:
+async def ask_questions(plan: Plan, spending: Spending, display: ProgressLine, watch: Watch) -> Standing:
+    """Run ``plan`` as :func:`conduct` does, within a display and the lock of its folder."""
     folder, evaluation = plan.folder, planning.merge_evaluation(plan)
     ids = {*evaluation.items}
     repeated_items = planning.repeat_items(plan.loaded.items, evaluation.repeats)
@@ -96,12 +93,18 @@ async def _ask_questions(plan: Plan, spending: Spending, watch: Watch, runs: Sev
             evaluation.ended = before.ended
         for row in {row.row.name: row for row, _ in todo}.values():
             require_keys(row.method, row.context)
+        if todo and plan.judge:
+            answer_scoring.require_key(plan.judge)
         folder.begin(evaluation, [item for item in repeated_items if item.id in ids])
+
+        def tell(standing: Standing) -> None:
+            display.standing = standing
+            watch(standing)
 
         def keep(result: Result) -> None:
             results.add(result)
             standing.add(result)
-            watch(standing)
+            tell(standing)
 
         if todo:
             asker = Asker(
@@ -112,7 +115,7 @@ async def _ask_questions(plan: Plan, spending: Spending, watch: Watch, runs: Sev
                 budget=spending,
                 controls=planning.controls(plan),
                 retry=plan.retry_failed,
-                watch=runs.watch if plan.options.engine == "local" else None,
+                watch=display.runs.watch if plan.options.engine == "local" else None,
             )
             answered = {row for row, _ in results.done}
             try:
@@ -120,7 +123,7 @@ async def _ask_questions(plan: Plan, spending: Spending, watch: Watch, runs: Sev
                     await ask_all(engine, todo, plan.at_once, keep, answered)
             except BaseException:
                 if standing.spent.calls:
-                    watch(standing)
+                    tell(standing)
                 raise
         questions = {(row.name, item) for row in evaluation.rows for item in evaluation.items}
         if evaluation.ended is None and questions <= results.done.keys():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from html import escape
@@ -25,10 +26,9 @@ LONGEST = 300
 _LONG_WAIT_S = 10.0
 """Seconds without a reply after which a line on the wait is printed."""
 _SAY_AGAIN_S = 60.0
-"""Seconds between two lines on a wait."""
+"""Seconds between two lines on progress, or on a wait, where a line cannot be redrawn."""
 _EVERY_S = 0.5
-_SELDOM_S = 10.0
-"""Seconds between two lines where a line cannot be redrawn."""
+"""Seconds between two drawings of a line."""
 
 
 def remark(event: Event) -> str | None:
@@ -223,20 +223,25 @@ class Lines:
 async def show(line: Callable[[], str], display: bool | None) -> AsyncIterator[None]:
     """Show ``line()`` until the block ends, redrawn twice a second; its last text stays.
 
-    If stderr is neither a terminal nor a notebook, a line is printed every 10 seconds.
-    ``display`` True shows it anywhere, False nowhere, and None in a notebook only.
+    If stderr is neither a terminal nor a notebook, a line is printed every minute, and the last text
+    unless a line came less than a minute before it. ``display`` True shows the line anywhere, False
+    nowhere, and None in a notebook only.
     """
     console = Console(stderr=True)
     if display is False or (display is None and not console.is_jupyter):
         yield
         return
 
-    every_s = _EVERY_S if console.is_jupyter or console.is_terminal else _SELDOM_S
+    redrawn = console.is_jupyter or console.is_terminal
+    every_s = _EVERY_S if redrawn else _SAY_AGAIN_S
+    drawn = -math.inf
 
     async def repeat(draw: Callable[[str], None]) -> None:
+        nonlocal drawn
         while True:
-            await asyncio.sleep(every_s)
+            await clock.sleep(every_s)
             draw(line())
+            drawn = clock.seconds()
 
     with _in_a_cell() if console.is_jupyter else _on(console) as draw:
         drawing = asyncio.create_task(repeat(draw))
@@ -244,7 +249,8 @@ async def show(line: Callable[[], str], display: bool | None) -> AsyncIterator[N
             yield
         finally:
             drawing.cancel()
-            draw(line())
+            if redrawn or clock.seconds() - drawn >= every_s:
+                draw(line())
 
 
 @contextmanager

@@ -208,6 +208,17 @@ def test_a_missing_key_is_said_before_the_first_call(
     assert endpoint.stats()["calls"] == 0 and not Path("out").exists()
 
 
+def test_a_missing_key_of_the_judge_is_said_before_the_first_call(
+    model: tuple[str, str], endpoint: LocalEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    Path("open.jsonl").write_text(json.dumps({"question": "What grows?", "true": ["Grass."]}) + "\n")
+    words = ["open.jsonl", *model, "--methods", "single_shot", "--judge", "openai:judge", "--out", "out"]
+    done = command("eval", *words)
+    assert done.status == 3 and "set OPENAI_API_KEY" in done.err
+    assert endpoint.stats()["calls"] == 0
+
+
 def test_ray_is_asked_for_only_where_it_is_installed(
     model: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

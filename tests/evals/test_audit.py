@@ -274,6 +274,33 @@ def test_an_audit_of_claims_is_an_evaluation_that_goes_on_and_ends_with_its_sent
     assert conducted().sentence == one.sentence and len(model.calls) == calls
 
 
+def test_an_audit_prints_one_line_of_progress_a_minute_for_both_stages(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    made = audit(evaluating.claims(2), read_options({"out": "out"}), {"model": speaker()})
+    asyncio.run(made.conduct(progress=True))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("data: 6 of 6 questions, 0 failed, ")
+
+
+def test_an_audit_without_right_answers_is_refused_before_the_first_call() -> None:
+    model = speaker()
+    data = evaluating.write([{"claim": "Cows eat grass."}, {"claim": "Cows eat stones."}])
+    with pytest.raises(InputError, match=r"no row says what is right \(label\): .*--columns label=COLUMN"):
+        audit(data, read_options({"out": "out"}), {"model": model})
+    assert not model.calls and not Path("out").exists()
+
+
+def test_a_conflict_of_the_second_stage_is_found_before_the_first_call() -> None:
+    data, model = evaluating.claims(2), speaker()
+    evaluating.evaluate(evaluating.plan(data, model, evaluating.row("direct", "samples")))
+    calls = len(model.calls)
+    made = audit(data, read_options({"out": "out"}), {"model": model, "cache": False})
+    with pytest.raises(InputError, match="row 'samples', its method.* direct, and this is direct_samples"):
+        asyncio.run(made.conduct())
+    assert len(model.calls) == calls
+
+
 def test_both_stages_share_one_budget() -> None:
     made = audit(evaluating.claims(2), read_options({"out": "out"}), {"model": speaker()})
     tight = replace(made, plan=replace(made.plan, shared=build_settings(ProtocolSettings, max_calls=13)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import codecs
 import io
 import sys
@@ -18,7 +19,7 @@ from rich.console import Console
 from dialectree.interfaces.cli import streams
 from dialectree.protocols.protocol import load_protocols
 from dialectree.records import Event, EventKind, RunRecord, turns
-from dialectree.report import Lines, LiveProgress
+from dialectree.report import Lines, LiveProgress, progress
 from dialectree.system import clock
 from tests.report.recorded import events as recorded_events
 from tests.report.recorded import record, seen
@@ -129,6 +130,56 @@ def test_lines_say_once_a_minute_why_no_reply_comes(monkeypatch: pytest.MonkeyPa
     printed = console.file.getvalue().splitlines()
     assert len(printed) == 2
     assert all("0.1 debater B" in one and "6.0 s" in one and "rate limit" in one for one in printed)
+
+
+class SimulatedClock:
+    """Time that passes only by ``pass_until``, and in which tasks sleep."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self._sleepers: list[tuple[float, asyncio.Future[None]]] = []
+
+    def seconds(self) -> float:
+        return self.now
+
+    async def sleep(self, duration_s: float) -> None:
+        sleeper = asyncio.get_running_loop().create_future()
+        self._sleepers.append((self.now + duration_s, sleeper))
+        await sleeper
+
+    async def pass_until(self, moment: float) -> None:
+        """Wake the tasks in the order of time."""
+        await asyncio.sleep(0)
+        while due := [entry for entry in self._sleepers if entry[0] <= moment]:
+            wake = min(due, key=lambda entry: entry[0])
+            self._sleepers.remove(wake)
+            self.now = wake[0]
+            wake[1].set_result(None)
+            for _ in range(3):
+                await asyncio.sleep(0)
+        self.now = moment
+
+
+@pytest.mark.parametrize(
+    ("seconds", "printed_at"),
+    [(1, [1]), (59, [59]), (61, [60]), (150, [60, 120]), (599, [60 * n for n in range(1, 10)])],
+)
+def test_progress_is_one_line_a_minute_where_it_cannot_be_redrawn(
+    seconds: float, printed_at: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulated, lines = SimulatedClock(), list[float]()
+    monkeypatch.setattr(clock, "seconds", simulated.seconds)
+    monkeypatch.setattr(clock, "sleep", simulated.sleep)
+    console = Console(file=io.StringIO(), width=80)
+    monkeypatch.setattr(console, "print", lambda *_, **__: lines.append(simulated.now))
+    monkeypatch.setattr(progress, "Console", lambda stderr: console)
+
+    async def conduct() -> None:
+        async with progress.show(lambda: "12 of 40 questions", True):
+            await simulated.pass_until(seconds)
+
+    asyncio.run(conduct())
+    assert lines == printed_at
 
 
 json = st.recursive(
