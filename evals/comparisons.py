@@ -143,6 +143,14 @@ def _last(holds: Callable[[float], bool], inside: float, outside: float) -> floa
     return inside
 
 
+def cohens_h(first: float, second: float) -> float:
+    """Return the effect size of a difference of two shares: 2 asin √p₁ − 2 asin √p₂ (Cohen 1988).
+
+    0.2 is called small, 0.5 medium and 0.8 large. Its sign is that of ``first`` minus ``second``.
+    """
+    return 2 * math.asin(math.sqrt(first)) - 2 * math.asin(math.sqrt(second))
+
+
 # Scores of any scale
 
 
@@ -343,6 +351,14 @@ class RowComparison:
         return tuple(  # type: ignore[return-value]
             share_of([right == 1 for right in scores], self.clusters) for scores in (self.first, self.second)
         )
+
+    @property
+    def effect_size(self) -> float | None:
+        """Cohen's h of the two shares of right answers; None for marks, or without a question."""
+        if self.kind == "marks" or not self.first:
+            return None
+        first, second = (sum(scores) / len(scores) for scores in (self.first, self.second))
+        return cohens_h(first, second)
 
     @property
     def fair(self) -> bool:

@@ -22,10 +22,9 @@ from dialectree.evals.faults import fault_lines
 from dialectree.evals.reporting import answers
 from dialectree.evals.reporting.answers import Answers
 from dialectree.evals.reporting.formatting import NOTHING, as_csv, format_table_rows, in_brackets
-from dialectree.evals.reporting.page import render_page
+from dialectree.evals.reporting.page import put, render_page
 from dialectree.evals.reporting.study import RatingLine, Study, ratings_in
 from dialectree.evals.reporting.tables import agreement_table
-from dialectree.evals.reporting.writing import put
 from dialectree.evals.results import AnswerScore, Result
 from dialectree.evals.scorers import sentences
 from dialectree.evals.tasks import remove_program_marks

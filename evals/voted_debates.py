@@ -12,8 +12,9 @@ from pydantic import JsonValue
 from dialectree.answers import normal
 from dialectree.errors import InputError
 from dialectree.evals.intervals import floats
-from dialectree.evals.reporting.answers import tokens
-from dialectree.evals.results import EvaluationFile, Result, Row, Vote, measure, outcome, strip_address
+from dialectree.evals.reporting.answers import Answers, tokens
+from dialectree.evals.reporting.study import Study, study
+from dialectree.evals.results import EvaluationFile, Result, Row, Vote
 from dialectree.evals.results_file import Folder
 from dialectree.evals.route_choice import Sample
 from dialectree.evals.tasks import require_declared_evaluation
@@ -27,9 +28,8 @@ from dialectree.records.folder import RunFolder
 class VotedDebates:
     """A row whose questions were all voted on, and all debated."""
 
-    folder: Path
-    evaluation: EvaluationFile
-    row: Row
+    study: Study
+    answers: Answers
     method: Method
     sample: Sample
     voters: list[str]
@@ -44,6 +44,16 @@ class VotedDebates:
     """Ids of the runs."""
 
     @property
+    def evaluation(self) -> EvaluationFile:
+        """The evaluation."""
+        return self.study.evaluations[0]
+
+    @property
+    def row(self) -> Row:
+        """The row, without the addresses of its models."""
+        return self.answers.row
+
+    @property
     def inside(self) -> bool:
         """True if each run begins with the vote, and its debate gets the answers voted for."""
         return self.method.protocol.early is not None
@@ -53,12 +63,12 @@ class VotedDebates:
 
         Raises InputError if another protocol debates inside this one, and no run names it.
         """
-        models = {role: strip_address(spec) for role, spec in self.row.models.items()}
+        models, folder = self.row.models, self.study.folders[0]
         if not self.inside:
             return self.method, self.row.settings, models
-        protocol_names = sorted({name for run in self.runs[:1] for name in _inner(self.folder, run)})
+        protocol_names = sorted({name for run in self.runs[:1] for name in _inner(folder, run)})
         if len(protocol_names) != 1:
-            raise InputError(f"{self.folder}: its runs do not say which protocol debated")
+            raise InputError(f"{folder}: its runs do not say which protocol debated")
         inner = named_method(protocol_names[0], protocol_names[0])
         settings = self.row.settings.get("inner", {})
         inner_settings = settings.get(inner.name, {}) if isinstance(settings, dict) else {}
@@ -81,17 +91,13 @@ def read(path: Path, name: str | None = None) -> VotedDebates:
     Raises InputError, with the command to run, for an unknown row, for a row that skipped debates,
     and for a single vote on a question, since agreement needs two.
     """
-    folder = Folder(path)
-    evaluation = folder.require_evaluation()
-    items, rows = {*evaluation.items}, {row.name: row for row in evaluation.rows}
-    last = {(result.row, result.item): result for result in folder.results() if result.item in items}
-    results = {row: [result for (of, _), result in last.items() if of == row] for row in rows}
-    row = rows[_choose_row(path, name, results)]
+    joined = study([path])
+    answers = joined.rows[_choose_row(path, name, joined)]
+    row, results = answers.row, [*answers.results.values()]
     method = named_method(row.method)
-    row_results, early = results[row.name], method.protocol.early
-    _require_debates(row, early, row_results)
-    key = measure(row_results)
-    ends = [(result, _reason(result, key)) for result in row_results]
+    early = method.protocol.early
+    _require_debates(row, early, results)
+    ends = [(result, _reason(result, answers.ends[result.item])) for result in results]
     counted_results = [result for result, reason in ends if not reason]
     if not counted_results:
         raise InputError(f"{path}: row {row.name!r} has no question with a vote and a debate")
@@ -105,30 +111,30 @@ def read(path: Path, name: str | None = None) -> VotedDebates:
     sample = Sample(
         floats([_share(vote) for vote in votes]),
         floats([vote.right is True for vote in votes]),
-        floats([outcome(result, key) == "right" for result in counted_results]),
+        floats([answers.ends[result.item] == "right" for result in counted_results]),
         floats([float(tokens(vote.usage)) for vote in votes]),
         floats([float(tokens(o.usage) - _count_included_vote_tokens(o)) for o in counted_results]),
         [result.group for result in counted_results],
     )
     return VotedDebates(
-        path,
-        evaluation,
-        row,
+        joined,
+        answers,
         method,
         sample,
-        _voters(evaluation, row, method, early),
+        _voters(joined.evaluations[0], row, method, early),
         len(votes[0].answers) if len({len(vote.answers) for vote in votes}) == 1 else None,
         Counter(reason for _, reason in ends if reason),
-        sum(outcome(result, key) == "unanswered" for result in counted_results),
+        sum(answers.ends[result.item] == "unanswered" for result in counted_results),
         [result.run for result in counted_results if result.run],
     )
 
 
-def _choose_row(path: Path, name: str | None, results: dict[str, list[Result]]) -> str:
+def _choose_row(path: Path, name: str | None, joined: Study) -> str:
     """Return ``name``, or the name of the only row that voted first."""
-    voted = [row for row, row_results in results.items() if any(result.vote for result in row_results)]
-    if name is not None and name not in results:
-        raise InputError(f"--row {name}: there is no such row; rows are {', '.join(results)}")
+    rows = joined.rows.items()
+    voted = [row for row, answers in rows if any(result.vote for result in answers.results.values())]
+    if name is not None and name not in joined.rows:
+        raise InputError(f"--row {name}: there is no such row; rows are {', '.join(joined.rows)}")
     if not (voted if name is None else name in voted):
         begin = [protocol for protocol in load_protocols().values() if protocol.early]
         options = [
@@ -161,9 +167,9 @@ def _flag(early: EarlyEnd) -> str:
     return early.threshold.replace("_", "-")
 
 
-def _reason(result: Result, key: str | None) -> str:
-    """Return the reason to leave a question out, or an empty text."""
-    vote, end = result.vote, outcome(result, key)
+def _reason(result: Result, end: str) -> str:
+    """Return the reason to leave a question with this outcome out, or an empty text."""
+    vote = result.vote
     if end == "failed":
         return "failed"
     if end in ("unparsed", "unscored"):
@@ -189,7 +195,7 @@ def _count_included_vote_tokens(result: Result) -> int:
 def _voters(evaluation: EvaluationFile, row: Row, method: Method, early: EarlyEnd | None) -> list[str]:
     if early is None:
         role = require_declared_evaluation(method).voters[method.name]
-        return [strip_address(row.models.get(role, ""))] * evaluation.vote_first
+        return [row.models.get(role, "")] * evaluation.vote_first
     families = {phase.role for phase in method.protocol.phases if phase.name == early.phase}
     role_families = method.own_roles()
-    return [strip_address(spec) for role, spec in row.models.items() if role_families.get(role) in families]
+    return [spec for role, spec in row.models.items() if role_families.get(role) in families]

@@ -18,7 +18,7 @@ from scipy.stats import fisher_exact
 from dialectree.evals import tasks
 from dialectree.evals.comparisons import ALPHA, RowComparison, adjust_p_values, correct, exact_flips
 from dialectree.evals.intervals import Proportion, shared, sums
-from dialectree.evals.reporting.answers import ASKED, Answers, per_row, tokens
+from dialectree.evals.reporting.answers import ASKED, Answers, FirstChoices, per_row, tokens
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Result
 from dialectree.protocols.protocol import method
@@ -37,6 +37,20 @@ class Leaning(NamedTuple):
     """The probability of so large a difference if the side or the place does not matter."""
     holm: float = 1.0
     """The p value, corrected for all tests of leanings in the report."""
+
+    @property
+    def shown(self) -> bool:
+        """True if the leaning is significant after correction."""
+        return self.holm < ALPHA
+
+
+class ChoiceLeaning(NamedTuple):
+    """A test of whether a row chooses the first option, True or yes more or less often than by chance."""
+
+    row: str
+    choices: FirstChoices
+    holm: float
+    """The p value, corrected for all such tests in the report."""
 
     @property
     def shown(self) -> bool:
@@ -68,6 +82,7 @@ class Analysis:
     comparisons: Sequence[RowComparison]
     """Comparisons of rows with baselines, of debates with samples and votes, and of summaries' marks."""
     leanings: Sequence[Leaning]
+    choice_leanings: Sequence[ChoiceLeaning]
     priced: Sequence[PricedRow]
     """The rows with an accuracy and a price, the cheapest first."""
     family: int
@@ -100,7 +115,13 @@ def analyse_study(study: Study, baseline_name: str | None = None) -> Analysis:
     optional_comparisons += [compare_marks(study, *pair) for pair in baseline_pairs]
     comparisons = [comparison for comparison in optional_comparisons if comparison is not None]
     return Analysis(
-        study, baseline_pairs, comparisons, leanings(study), _rank_by_cost(rows), correct(comparisons)
+        study=study,
+        baseline_pairs=baseline_pairs,
+        comparisons=comparisons,
+        leanings=leanings(study),
+        choice_leanings=find_choice_leanings(study),
+        priced=_rank_by_cost(rows),
+        family=correct(comparisons),
     )
 
 
@@ -403,6 +424,13 @@ def _leaning_p(right: Sequence[bool], draws: Sequence[bool], groups: Sequence[st
     level = round(10 * sum(right) / len(right))  # about their mean, in tenths: any level is valid
     pulls = [(10 * r - level) * (1 if d else -1) for r, d in zip(right, draws, strict=True)]
     return exact_flips([round(pull) for pull in sums(pulls, groups)])
+
+
+def find_choice_leanings(study: Study) -> list[ChoiceLeaning]:
+    """Return a test for each row and kind of choice: of the first option, of True and of yes."""
+    counts = [(row.name, choices) for row in study.rows.values() for choices in row.first_choices]
+    holm = adjust_p_values([choices.p for _, choices in counts], "holm")
+    return [ChoiceLeaning(*count, p) for count, p in zip(counts, holm, strict=True)]
 
 
 # Cost and accuracy

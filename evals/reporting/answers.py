@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from pandas import DataFrame
+from scipy.stats import binomtest
 
 from dialectree.evals.confidence_measures import risk_coverage
 from dialectree.evals.dataset_items import Item
@@ -110,29 +111,31 @@ class ConfidenceRanking(NamedTuple):
         return share_of([*covered.true], [*covered.group])
 
 
-FIRST = ("A", "True")
-"""The labels of the first option, and of a claim that is called true."""
+FIRST = ("A", "True", "yes")
+"""The labels of the first option, of a claim that is called true, and of the option ``yes``."""
+FIRST_OPTION = "the first option"
+CHOICES = {"True": "True", "False": "True", "yes": "yes", "no": "yes"}
+"""What is counted for each right label: how often it is called true, or answered by yes."""
 
 
 class FirstChoices(NamedTuple):
-    """How often a row chose the first option, or called a claim true."""
+    """How often a row chose the first option, called a claim true, or answered yes."""
 
     option_name: str
-    """``the first option`` or ``True``."""
+    """``the first option``, ``True`` or ``yes``."""
     chosen: int
     right: int
     """The number of questions whose right answer is the first option, or True."""
     n: int
     """The number of questions with a label and a known right answer."""
     expected: float
-    """The number to expect by chance, at the row's accuracy and with errors spread over all options."""
-    deviation: float
-    """The standard deviation of ``expected``."""
+    """The number that the right labels give, at the row's accuracy and with errors spread over all
+    options."""
 
     @property
-    def beyond_chance(self) -> bool:
-        """True if ``chosen`` is more than two standard deviations from ``expected``."""
-        return abs(self.chosen - self.expected) > 2 * self.deviation > 0
+    def p(self) -> float:
+        """The probability of a number as far from ``expected``: the exact binomial test, two-sided."""
+        return float(binomtest(self.chosen, self.n, min(1.0, self.expected / self.n)).pvalue)
 
 
 def count_first_choices(choices: Sequence[tuple[str, str, int]], option_name: str) -> FirstChoices | None:
@@ -155,7 +158,6 @@ def count_first_choices(choices: Sequence[tuple[str, str, int]], option_name: st
         sum(gold in FIRST for _, gold, _ in choices),
         len(choices),
         sum(chances),
-        sum(chance * (1 - chance) for chance in chances) ** 0.5,
     )
 
 
@@ -310,20 +312,29 @@ class Answers:
             called_true = parse_claim_label(result.verdict)
             if text.reference.label is not None and called_true is not None:
                 choices[item] = str(called_true), str(text.reference.label), 2
-            elif text.reference.gold is not None and len(text.inputs.options) > 1:
-                choices[item] = label, text.reference.gold, len(text.inputs.options)
+            elif text.reference.gold is not None and (n := len(text.inputs.options)) > 1:
+                words = [option.strip().lower() for option in text.inputs.options]
+                names = words if {*words} == {"yes", "no"} else [chr(65 + place) for place in range(n)]
+                by_letter = dict(zip(map(chr, range(65, 65 + n)), names, strict=True))
+                choices[item] = by_letter.get(label, label), by_letter[text.reference.gold], n
         return choices
 
-    @cached_property
-    def chose_first(self) -> dict[str, bool]:
-        """By question, True if the row chose the first option or called the claim true."""
-        return {item: chosen in FIRST for item, (chosen, _, _) in self._choices.items()}
+    def chose_first(self, option_name: str) -> dict[str, bool]:
+        """Return whether the row chose ``option_name``, for each question that has it."""
+        return {
+            item: chosen in FIRST
+            for item, (chosen, gold, _) in self._choices.items()
+            if CHOICES.get(gold, FIRST_OPTION) == option_name
+        }
 
     @cached_property
-    def first_choices(self) -> FirstChoices | None:
-        """The counts of first choices; None without a known right label."""
-        option_name = "True" if self.of_claims else "the first option"
-        return count_first_choices([*self._choices.values()], option_name)
+    def first_choices(self) -> list[FirstChoices]:
+        """The counts of first choices: of the first option, of True and of yes, where there are any."""
+        choices: dict[str, list[tuple[str, str, int]]] = {}
+        for choice in self._choices.values():
+            choices.setdefault(CHOICES.get(choice[1], FIRST_OPTION), []).append(choice)
+        counts = (count_first_choices(part, name) for name, part in choices.items())
+        return [first_choices for first_choices in counts if first_choices is not None]
 
     @cached_property
     def grounded(self) -> dict[str, Grounding]:

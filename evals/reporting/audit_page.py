@@ -6,12 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from dialectree import text as words
 from dialectree.evals.comparisons import ALPHA
 from dialectree.evals.intervals import Figure, Proportion
-from dialectree.evals.plots import COLOURS, DARK
 from dialectree.evals.reporting.analysis import analyse_study
 from dialectree.evals.reporting.answers import Answers
 from dialectree.evals.reporting.audit_result import SAMPLES, SINGLE, AuditResult, RivalComparison
@@ -24,39 +21,28 @@ from dialectree.evals.reporting.formatting import (
     format_table_rows,
     in_brackets,
     probability,
-    render_table,
     table,
 )
-from dialectree.evals.reporting.page import template
+from dialectree.evals.reporting.page import ReportPage, as_sentence, kicker, title, write_page
 from dialectree.evals.reporting.study import models
-from dialectree.evals.reporting.writing import put
 from dialectree.evals.results import strip_address
-from dialectree.evals.tasks import TASKS
-from dialectree.report.figures import format_moment
-
-PAGE = "audit.html"
 
 
 def write(audit: AuditResult, out: Path) -> Path:
     """Write the pages into a folder, and return the path of the web page."""
-    tables = [made for made in (method_table(audit), gain_table(audit)) if made is not None]
     study = audit.study
-    items = words.count(audit.asked, TASKS[study.task].singular, TASKS[study.task].many)
-    start = min(evaluation.started for evaluation in study.evaluations)
-    shared: dict[str, Any] = {
-        "title": f"Is a debate worth it? {words.line(study.evaluations[0].data.name, 80)}",
-        "kicker": f"Audit · {items} · {format_moment(start)}",
-        "demonstration": study.demonstration,
-        "cautions": cautions(analyse_study(study)),
-        "tables": [(made, render_table(made)) for made in tables],
-        "gains": gains(audit),
-        "rules": rules(audit),
-        "sentence": audit.sentence,
-    }
-    look = {"light": COLOURS, "dark": DARK, "Markup": Markup}
-    put(out / PAGE, template("audit.html").render(**shared, **look))
-    put(out / "audit.md", template("audit.md").render(**shared))
-    return out / PAGE
+    page = ReportPage(
+        name="audit",
+        answer=as_sentence(audit.sentence),
+        title=f"Is a debate worth it? {title(study)}",
+        kicker=f"Audit · {kicker(study)}",
+        details=gains(audit),
+        demonstration=study.demonstration,
+        cautions=cautions(analyse_study(study)),
+        tables=[made for made in (method_table(audit), gain_table(audit)) if made is not None],
+        notes=rules(audit),
+    )
+    return write_page(page, out)
 
 
 def lines(audit: AuditResult) -> list[str]:

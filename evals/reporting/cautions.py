@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from dialectree.evals.datasets import describe_repeats
-from dialectree.evals.reporting.analysis import Analysis
-from dialectree.evals.reporting.answers import Answers, FirstChoices, per_row
+from dialectree.evals.reporting.analysis import Analysis, ChoiceLeaning
+from dialectree.evals.reporting.answers import FIRST_OPTION, Answers, per_row
 from dialectree.evals.reporting.findings import format_right_of_total
+from dialectree.evals.reporting.formatting import probability
 from dialectree.evals.reporting.study import Study, tails
 from dialectree.evals.reporting.tables import count_control_rulings
 from dialectree.evals.results import Result, score_of, strip_address
@@ -35,7 +36,7 @@ def cautions(analysis: Analysis) -> list[str]:
         _describe_failed_runs(study),
         _describe_excluded_answers(study),
         _judge(study),
-        _rows(study),
+        _rows(analysis),
     )
     return [text for part in parts for text in part]
 
@@ -136,24 +137,27 @@ def _judge(study: Study) -> Iterator[str]:
             yield f"The scores' judge, {judge}, is also the model of {format_list(row_names)}."
 
 
-def _describe(choices: FirstChoices) -> str:
-    """Describe choices of the first option that chance does not explain."""
-    chose = "said True to" if choices.option_name == "True" else f"chose {choices.option_name} in"
+def _describe(leaning: ChoiceLeaning) -> str:
+    """Describe choices of the first option, of True or of yes that chance does not explain."""
+    choices = leaning.choices
+    says = choices.option_name != FIRST_OPTION
+    chose = f"said {choices.option_name} to" if says else f"chose {choices.option_name} in"
     few = "only " if choices.chosen < choices.expected else ""
     than = "less" if few else "more"
     return (
         f"{chose} {few}{choices.chosen} of {choices.n}; it is right in {choices.right}, so that is "
-        f"{than} than chance explains."
+        f"{than} than chance explains (exact binomial p = {probability(leaning.holm)} after Holm)."
     )
 
 
-def _rows(study: Study) -> Iterator[str]:
+def _rows(analysis: Analysis) -> Iterator[str]:
     """Warn of rows that favour a label, choose between two options, or lack the full text of papers."""
+    study = analysis.study
     rows = study.rows.values()
+    shown = [leaning for leaning in analysis.choice_leanings if leaning.shown]
+    yield from (f"{leaning.row} {_describe(leaning)}" for leaning in shown)
     for row in rows:
-        choices = row.first_choices
-        if choices is not None and choices.n >= ENOUGH and choices.beyond_chance:
-            yield f"{row.name} {_describe(choices)}"
+        if row.name in {leaning.row for leaning in shown}:
             continue
         verdicts = (result.verdict for result in row.results.values())
         labels = Counter(verdict.label for verdict in verdicts if verdict and verdict.label)

@@ -86,6 +86,25 @@ def render_table(report_table: Table, long: Iterable[str] = ()) -> WrittenTable:
     return WrittenTable(html, "\n".join(lines), as_csv(_numbers(report_table.frame)))
 
 
+def draw_table(report_table: Table) -> str:
+    """Return a table for a terminal of at least 100 columns."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as Drawing
+    from rich.text import Text
+
+    drawing = Drawing(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in map(str, report_table.frame):
+        is_text = isinstance(first_value(report_table.frame[name]), str)
+        drawing.add_column(name, justify="left" if is_text else "right")
+    for cells in format_table_rows(report_table):
+        drawing.add_row(*(Text(in_brackets(*cell)) for cell in cells))
+    console = Console(width=120, color_system=None, legacy_windows=False)
+    with console.capture() as captured:
+        console.print(drawing)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines() if line.strip())
+
+
 def _html(cell: tuple[str, str], numeric: bool) -> Markup:
     text, interval = cell
     small = Markup("<small>{}</small>").format(words.clean(interval).replace(", ", " to "))

@@ -11,11 +11,12 @@ import json
 import os
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined, Template
@@ -25,89 +26,77 @@ from markupsafe import Markup
 from dialectree import text as words
 from dialectree.evals.plots import COLOURS, DARK, Plot, inline
 from dialectree.evals.reporting.answers import Answers, answer, format_question, gold
-from dialectree.evals.reporting.formatting import Table, WrittenTable, render_table
+from dialectree.evals.reporting.formatting import Table, render_table
 from dialectree.evals.reporting.study import Study, models, tails
 from dialectree.evals.results import PAGE
+from dialectree.evals.results_file import replace_file
 from dialectree.evals.tasks import TASKS
 from dialectree.report.figures import format_moment
 from dialectree.report.markdown_text import escape_markdown
 from dialectree.text import count, format_list
 
-PICTURES: dict[str, tuple[str, ...]] = {
-    "accuracy": ("accuracy",),
-    "rubric": ("summaries",),
-    "cost": ("front",),
-    "calibration": ("reliability",),
-    "risk-coverage": ("risk",),
-}
-"""The plots above each table."""
 RECORD = "run.json"
 _TEXTS = 3_000_000
 """The approximate limit on the characters of questions, and of answers, on a page."""
 
 
-class Sentences(NamedTuple):
-    """A report's sentences."""
+@dataclass(frozen=True, kw_only=True)
+class ReportPage:
+    """The content of a page of an evaluation: a report, an audit or a route."""
 
-    opening: list[str]
-    """Whether debating helped, its price, and what is missing."""
-    findings: list[str]
-    cautions: list[str]
+    name: str
+    """The name of the page's files, without their endings."""
+    answer: str
+    """The answer in one sentence, which is the first line of the page."""
+    title: str
+    kicker: str
+    """A line with the kind of page and the start of the evaluation."""
+    details: Sequence[str] = ()
+    """Sentences that belong to the answer, such as its price."""
+    demonstration: bool = False
+    """True if a model took part that answers at chance."""
+    cautions: Sequence[str] = ()
+    findings: Sequence[str] = ()
+    """A sentence on each comparison."""
+    tables: Sequence[Table]
+    plots: Mapping[str, Sequence[Plot]] = field(default_factory=dict[str, Sequence[Plot]])
+    """The plots above each table, by the table's key."""
+    notes: Sequence[str] = ()
+    """Sentences on how the answer was reached."""
+    pairs: Sequence[tuple[str, str]] = ()
+    """Names and values that describe the set-up."""
+    names: Sequence[str] = ()
+    """The names of the methods: the columns of the list of questions, and headings that may break."""
+    questions: Mapping[str, object] | None = None
+    """The data of the list of questions; None for a page without the list and without a script."""
+    paper: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The table that a paper needs, by form: ``md``, ``csv`` and ``latex``."""
 
 
-def pages(
-    study: Study,
-    sentences: Sentences,
-    tables: Sequence[tuple[Table, WrittenTable]],
-    plots: Sequence[Plot],
-    out: Path,
-) -> tuple[str, str]:
-    """Return the page for the folder ``out``, and the Markdown without a list of questions."""
+def write_page(page: ReportPage, out: Path) -> Path:
+    """Write the page as HTML and Markdown into a folder, and return the path of the web page."""
     shared: dict[str, Any] = {
-        "study": study,
-        "sentences": sentences,
-        "tables": tables,
-        "plots": plots,
-        "pictures": PICTURES,
-        "title": title(study),
-        "kicker": kicker(study),
-        "model": one_model(study),
-        "pairs": [*pairs(study)],
+        "page": page,
+        "tables": [(table, render_table(table, long=page.names)) for table in page.tables],
     }
     look = {"light": COLOURS, "dark": DARK, "inline": lambda plot: Markup(inline(plot))}
-    html = render_page("page", "questions.js", build_question_list(study, out), **shared, **look)
-    return html, template("report.md").render(**shared)
+    if page.questions is None:
+        html = template("page.html").render(**shared, **look, script=None)
+    else:
+        html = render_page("page", "page.js", {**page.questions, "paper": page.paper}, **shared, **look)
+    put(out / f"{page.name}.html", html)
+    put(out / f"{page.name}.md", template("page.md").render(**shared))
+    return out / f"{page.name}.html"
 
 
-def short_pages(
-    *,
-    title: str,
-    kicker: str,
-    sentences: Sequence[str],
-    tables: Sequence[Table],
-    plots: Mapping[str, Sequence[Plot]],
-    pairs: Sequence[tuple[str, str]],
-    demonstration: bool,
-) -> tuple[str, str]:
-    """Return a page without a list of questions, and its Markdown.
+def put(path: Path, data: str | bytes) -> None:
+    """Replace a file of the report atomically."""
+    replace_file(path, data, "write the report again")
 
-    Args:
-        tables: the tables with their notes.
-        plots: the plots above each table, by the table's key.
-        pairs: names and values that describe the computation.
-        demonstration: True if a model took part that answers at chance.
-    """
-    shared: dict[str, Any] = {
-        "title": title,
-        "kicker": kicker,
-        "sentences": sentences,
-        "tables": [(table, render_table(table)) for table in tables],
-        "plots": plots,
-        "pairs": pairs,
-        "demonstration": demonstration,
-    }
-    look = {"light": COLOURS, "dark": DARK, "inline": lambda plot: Markup(inline(plot))}
-    return (template("short.html").render(**shared, **look), template("short.md").render(**shared))
+
+def as_sentence(text: str) -> str:
+    """Return a clause with a capital and a full stop."""
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def render_page(name: str, script: str, data: object, **values: Any) -> str:
@@ -154,9 +143,9 @@ def title(study: Study) -> str:
 
 
 def kicker(study: Study) -> str:
-    """Return the line above the title: the kind of question and the start."""
+    """Return the line below the title: the kind of question and the start."""
     start = min(evaluation.started for evaluation in study.evaluations)
-    return f"Evaluation · {TASKS[study.task].items} · {format_moment(start)}"
+    return f"{TASKS[study.task].items} · {format_moment(start)}"
 
 
 def one_model(study: Study) -> str:

@@ -11,15 +11,11 @@ from dialectree import text as words
 from dialectree.errors import InputError
 from dialectree.evals.intervals import Figure, Proportion
 from dialectree.evals.plots import Plot, rules_plot
-from dialectree.evals.reporting.formatting import Table, cell, format_signed, in_brackets, probability
-from dialectree.evals.reporting.formatting import table as made
-from dialectree.evals.reporting.page import short_pages
-from dialectree.evals.reporting.writing import put
+from dialectree.evals.reporting.formatting import Line, Table, format_signed, probability, table
+from dialectree.evals.reporting.page import ReportPage, kicker, put, title, write_page
 from dialectree.evals.route_choice import FOLDS, WORTH, Routing, RuleOutcome
-from dialectree.evals.tasks import TASKS
 from dialectree.evals.voted_debates import VotedDebates
 from dialectree.protocols.routes import ALWAYS, NEVER, Interval, Route, RouteFigures
-from dialectree.report.figures import format_moment
 
 
 def sentence(routing: Routing, votes: int | None = None) -> str:
@@ -82,26 +78,28 @@ def format_rule_name(at: float, votes: int | None = None) -> str:
 
 def rules_table(voted: VotedDebates, routing: Routing) -> Table:
     """Return the table of rules, with a line for each rule."""
-    lines = [
-        {
-            "rule": format_rule_name(rule.at, voted.votes),
+
+    def line(rule: RuleOutcome) -> Line:
+        picked = rule.at == routing.at and routing.call != "unknown"
+        return {
+            "rule": f"{format_rule_name(rule.at, voted.votes)}{' ← recommended' * picked}",
             "accuracy": rule.accuracy,
-            "difference to debating everything": rule.difference,
+            "paired difference, points": rule.difference,
             "debated": rule.debates,
-            "tokens a question": rule.tokens,
-            "of the tokens of debating everything": _percent(routing.tokens(rule.at)),
+            "tokens": rule.tokens,
+            "of all tokens": _percent(routing.tokens(rule.at)),
         }
-        for rule in routing.lines
-    ]
-    made_of_them = made(
+
+    rules = table(
         "rules",
         "Accuracy and cost of each rule",
-        lines,
-        *notes(voted, routing),
-        kinds={"difference to debating everything": "points", "tokens a question": "mean"},
+        map(line, routing.lines),
+        "Paired difference: to debating everything. Tokens: the mean of a question, and their share of "
+        "the tokens of debating everything.",
+        kinds={"paired difference, points": "points", "tokens": "mean"},
     )
-    assert made_of_them is not None  # there are always two rules
-    return made_of_them
+    assert rules is not None  # there are always two rules
+    return rules
 
 
 def _percent(figure: Figure) -> str:
@@ -246,54 +244,23 @@ def plot(voted: VotedDebates, routing: Routing) -> Plot:
 
 def write(voted: VotedDebates, routing: Routing, out: Path) -> Path:
     """Write route.html and route.md into a folder, and return the path of the page."""
-    table = rules_table(voted, routing)
-    evaluation = voted.evaluation
-    rule_plot = plot(voted, routing)
-    html, markdown = short_pages(
-        title=f"{evaluation.data.name}: below which agreement does a debate pay?",
-        kicker=f"Route · {TASKS[evaluation.task].items} · {format_moment(evaluation.started)}",
-        sentences=[f"{voted.row.name}: {sentence(routing, voted.votes)}."],
-        tables=[table],
+    rule_plot, models = plot(voted, routing), voted.row.models
+    page = ReportPage(
+        name="route",
+        answer=f"{voted.answers.name}: {sentence(routing, voted.votes)}.",
+        title=f"Below which agreement does a debate pay? {title(voted.study)}",
+        kicker=f"Route · {kicker(voted.study)}",
+        demonstration=voted.evaluation.demonstration,
+        tables=[rules_table(voted, routing)],
         plots={"rules": [rule_plot]},
+        notes=[*notes(voted, routing)],
         pairs=[
-            ("Row", voted.row.name),
+            ("Method", voted.answers.name),
             ("Votes by", words.format_list(dict.fromkeys(voted.voters))),
-            ("Models", words.format_list(f"{role} {model}" for role, model in _models(voted).items())),
-            ("SHA-256 of the data", evaluation.data.sha256),
-            ("Seed", str(evaluation.seed)),
+            ("Models", words.format_list(f"{role} {model}" for role, model in models.items())),
+            ("SHA-256 of the data", voted.evaluation.data.sha256),
+            ("Seed", str(voted.evaluation.seed)),
         ],
-        demonstration=evaluation.demonstration,
     )
-    put(out / "route.html", html)
-    put(out / "route.md", markdown)
     put(out / "report/rules.svg", rule_plot.svg)
-    return out / "route.html"
-
-
-def _models(voted: VotedDebates) -> dict[str, str]:
-    return {role: spec.partition("@http")[0] for role, spec in voted.row.models.items()}
-
-
-def terminal(voted: VotedDebates, routing: Routing) -> str:
-    """Return the table of rules for a terminal."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as Drawn
-
-    table = Drawn(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("rule", "accuracy", "difference to debating everything", "debated", "tokens", "of all"):
-        table.add_column(name, justify="left" if name == "rule" else "right", no_wrap=True)
-    for rule in routing.lines:
-        mark = " ←" if rule.at == routing.at and routing.call != "unknown" else ""
-        table.add_row(
-            f"{format_rule_name(rule.at)}{mark}",
-            in_brackets(*cell(rule.accuracy)),
-            in_brackets(*cell(rule.difference, "points")),
-            in_brackets(*cell(rule.debates)),
-            cell(rule.tokens, "mean")[0],
-            f"{100 * (routing.tokens(rule.at).value or 0):.0f}%",
-        )
-    console = Console(width=120, color_system=None, legacy_windows=False)
-    with console.capture() as captured:
-        console.print(table)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines() if line.strip())
+    return write_page(page, out)

@@ -21,6 +21,7 @@ from dialectree.evals.reporting.study import Study, models
 from dialectree.evals.reporting.tables_compared import make_comparison_tables
 from dialectree.evals.results import ControlScore
 from dialectree.evals.scorers import parse_claim_label
+from dialectree.text import format_list
 
 PARTS = (0.25, 0.5, 0.75)
 """The coverages in the table of risk: shares of the questions, whose surest answers alone count."""
@@ -34,7 +35,7 @@ def tables(analysis: Analysis) -> list[Table]:
     """Return every table that has content, in the order of the page."""
     study = analysis.study
     page_tables = [
-        _accuracy(study),
+        _accuracy(analysis),
         evidence_table(study),
         _rubric(study),
         _controls(study),
@@ -61,11 +62,13 @@ def _make_name_cells(row: Answers, study: Study) -> Line:
     return {"method": row.name, **({} if models_in_names else {"models": models(row.row)})}
 
 
-def _accuracy(study: Study) -> Table | None:
+def _accuracy(analysis: Analysis) -> Table | None:
+    study = analysis.study
     if not study.judged:
         return None
     rows = [*study.rows.values()]
     withheld = any(row.counts["unanswered"] for row in rows)
+    shown = dict.fromkeys(test.choices.option_name for test in analysis.choice_leanings if test.shown)
     informative = {row.name: row.marks("informative") for row in rows}
 
     def line(row: Answers) -> Line:
@@ -79,8 +82,7 @@ def _accuracy(study: Study) -> Table | None:
             "failed": row.counts["failed"],
             "degraded": sum(outcome.status == "degraded" for outcome in row.results.values()),
         }
-        if any(row.chose_first for row in rows):
-            cells["chose the first"] = row.share(row.chose_first)
+        cells |= {f"chose {name}": row.share(row.chose_first(name)) for name in shown}
         if withheld:
             cells |= {"answered": row.answered, "right of those answered": row.accuracy_of_answered}
         if any(informative.values()):
@@ -92,8 +94,8 @@ def _accuracy(study: Study) -> Table | None:
         "Accuracy is the share of right answers of the n questions asked; a withheld answer is not "
         "right. Intervals are Wilson's, 95%. Failed runs and unread judgements are in no share."
     ]
-    if any(row.chose_first for row in rows):
-        notes.append("The first option, or True of a claim, among questions with a known answer.")
+    if shown:
+        notes.append(f"{format_list(shown).capitalize()}: among questions with a known answer.")
     if study.clustered:
         clusters = len(set(study.groups(study.items)))
         notes.append(f"Intervals allow for {len(study.items)} questions in {clusters} clusters.")

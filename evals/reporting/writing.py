@@ -11,16 +11,16 @@ import pandas
 from dialectree import report as of_a_run
 from dialectree.errors import DialectreeError, InputError
 from dialectree.evals.plots import plots
-from dialectree.evals.reporting.analysis import analyse_study
+from dialectree.evals.reporting import page
+from dialectree.evals.reporting.analysis import Analysis, analyse_study
 from dialectree.evals.reporting.cautions import cautions
 from dialectree.evals.reporting.findings import findings, opening
 from dialectree.evals.reporting.formatting import Table, as_csv, render_table
-from dialectree.evals.reporting.page import RECORD, Sentences
-from dialectree.evals.reporting.page import pages as both_pages
+from dialectree.evals.reporting.page import RECORD, put
+from dialectree.evals.reporting.paper_table import FORMS, make_paper_table, write_paper_table
 from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.results import PAGE
-from dialectree.evals.results_file import replace_file
 from dialectree.records.folder import RunFolder
 
 FEW_PAGES = 100
@@ -30,13 +30,32 @@ TABLES = (
     *("turned", "places", "calibration", "risk-coverage", "risk-coverage-curves"),
     *("categories", "juries", "judges", "agreement", "cost"),
 )
-PLOTS = ("accuracy", "summaries", "front", "reliability", "risk")
+PICTURES = {
+    "accuracy": "accuracy",
+    "summaries": "rubric",
+    "front": "cost",
+    "reliability": "calibration",
+    "risk": "risk-coverage",
+}
+"""The key of the table below each plot. A table for a paper takes those of the first two."""
+ENDINGS = {"md": "md", "csv": "csv", "latex": "tex"}
+"""The endings of the files with the table for a paper, by form."""
 SOMETIMES = (
     "report.csv",
+    *(f"report/paper.{ending}" for ending in ENDINGS.values()),
     *(f"report/{name}.csv" for name in TABLES),
-    *(f"report/{name}.{kind}" for name in PLOTS for kind in ("svg", "png")),
+    *(f"report/{name}.{kind}" for name in PICTURES for kind in ("svg", "png")),
 )
 """Files that some reports lack. A report without such a file deletes the file of an earlier report."""
+
+
+class Sentences(NamedTuple):
+    """A report's sentences."""
+
+    opening: list[str]
+    """Whether debating helped, its price, and what is missing."""
+    findings: list[str]
+    cautions: list[str]
 
 
 class WrittenReport(NamedTuple):
@@ -57,31 +76,42 @@ def report(folders: Sequence[Path], *, out: Path | None = None, baseline: str | 
 
     If at most ``FEW_PAGES`` runs lack a page, write these pages, too.
     """
-    joined = study(folders)
-    names = [name for row in joined.rows.values() for name in (row.id, row.row.method)]
-    if baseline is not None and baseline not in (*names, *(row.name for row in joined.rows.values())):
-        choices = ", ".join(dict.fromkeys(names))
-        raise InputError(f"--baseline {baseline}: there is no such method; use one of {choices}")
+    analysis = _analyse(folders, baseline)
+    joined = analysis.study
     where = out or folders[0]
     lacking = list(_without_page(joined))
     runs = lacking if len(lacking) <= FEW_PAGES else []
     page_count = sum(map(_write_page, runs))
-    analysis = analyse_study(joined, baseline)
     sentences = Sentences(opening(analysis), findings(analysis), cautions(analysis))
-    rendered_tables = [
-        (report_table, render_table(report_table, long=[row.name for row in joined.rows.values()]))
-        for report_table in tables(analysis)
-    ]
-    report_plots = plots(analysis)
-    html, markdown = both_pages(joined, sentences, rendered_tables, report_plots, where)
-    parts: dict[str, str | bytes] = {
-        "report.html": html,
-        "report.md": markdown,
-        "report/questions.csv": as_csv(joined.frame()),
-    }
-    parts |= {f"report/{table.key}.csv": written_table.csv for table, written_table in rendered_tables}
-    if rendered_tables:
-        parts["report.csv"] = rendered_tables[0][1].csv
+    paper_table = make_paper_table(analysis)
+    paper = {form: write_paper_table(paper_table, form) for form in FORMS} if paper_table else {}
+    report_tables, report_plots = tables(analysis), plots(analysis)
+    places = dict(PICTURES)
+    if paper_table:
+        places["accuracy"] = places["summaries"] = paper_table.key
+    kicker = " · ".join(filter(None, [page.kicker(joined), page.one_model(joined)]))
+    content = page.ReportPage(
+        name="report",
+        answer=sentences.opening[0],
+        title=page.title(joined),
+        kicker=f"Evaluation · {kicker}",
+        details=sentences.opening[1:],
+        demonstration=joined.demonstration,
+        cautions=sentences.cautions,
+        findings=sentences.findings,
+        tables=[*([paper_table] if paper_table else []), *report_tables],
+        plots={key: [plot for plot in report_plots if places[plot.key] == key] for key in places.values()},
+        pairs=[*page.pairs(joined)],
+        names=[row.name for row in joined.rows.values()],
+        questions=page.build_question_list(joined, where),
+        paper=paper,
+    )
+    html = page.write_page(content, where)
+    parts: dict[str, str | bytes] = {"report/questions.csv": as_csv(joined.frame())}
+    parts |= {f"report/{table.key}.csv": render_table(table).csv for table in report_tables}
+    parts |= {f"report/paper.{ending}": paper[form] for form, ending in ENDINGS.items() if paper}
+    if report_tables:
+        parts["report.csv"] = parts[f"report/{report_tables[0].key}.csv"]
     parts |= {f"report/{plot.key}.svg": plot.svg for plot in report_plots}
     parts |= {f"report/{plot.key}.png": plot.png for plot in report_plots}
     if "report/risk-coverage.csv" in parts:
@@ -90,8 +120,29 @@ def report(folders: Sequence[Path], *, out: Path | None = None, baseline: str | 
         put(where / name, data)
     for name in {*SOMETIMES} - parts.keys():
         (where / name).unlink(missing_ok=True)
-    figures = rendered_tables[0][0] if rendered_tables else None
-    return WrittenReport(where / "report.html", sentences, page_count, len(lacking) - page_count, figures)
+    figures = report_tables[0] if report_tables else None
+    return WrittenReport(html, sentences, page_count, len(lacking) - page_count, figures)
+
+
+def print_paper_table(folders: Sequence[Path], form: str, *, baseline: str | None = None) -> str:
+    """Return the table that a paper needs as ``md``, ``csv`` or ``latex``; no file is written.
+
+    Raises InputError if no method has a figure yet.
+    """
+    paper_table = make_paper_table(_analyse(folders, baseline))
+    if paper_table is None:
+        raise InputError(f"{folders[0]}: no answer has been judged yet, so there is no table")
+    return write_paper_table(paper_table, form).rstrip("\n")
+
+
+def _analyse(folders: Sequence[Path], baseline: str | None) -> Analysis:
+    """Return the comparisons of the folders; raise InputError for an unknown baseline."""
+    joined = study(folders)
+    names = [name for row in joined.rows.values() for name in (row.id, row.row.method, row.name)]
+    if baseline is not None and baseline not in names:
+        choices = ", ".join(dict.fromkeys(names))
+        raise InputError(f"--baseline {baseline}: there is no such method; use one of {choices}")
+    return analyse_study(joined, baseline)
 
 
 def _curves(joined: Study) -> str:
@@ -99,11 +150,6 @@ def _curves(joined: Study) -> str:
     curves = {row.name: row.surest.curve for row in joined.rows.values()}
     frame = pandas.concat(curves, names=["method"]).reset_index("method")
     return as_csv(frame.rename(columns={"confidence": "at least this sure"}))
-
-
-def put(path: Path, data: str | bytes) -> None:
-    """Replace a file of the report atomically."""
-    replace_file(path, data, "write the report again")
 
 
 def _without_page(joined: Study) -> Iterator[Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -25,7 +25,11 @@ def report(
     ],
     out: Annotated[Path | None, typer.Option(help="Write there (the first DIR).", metavar="DIR")] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="The row or method to compare with (the plainest).", metavar="ROW")
+        str | None, typer.Option(help="The method to compare with (the plainest).", metavar="METHOD")
+    ] = None,
+    table: Annotated[
+        Literal["md", "csv", "latex"] | None,
+        typer.Option(help="Print the one table that a paper needs, and write nothing."),
     ] = None,
     quiet: flags.Quiet = False,
 ) -> None:
@@ -34,8 +38,12 @@ def report(
     Shards of one data set, or models side by side, make one report: report.html, report.md,
     report.csv, and report/ with tables, plots and questions as files.
     """
+    from dialectree.evals.reporting.writing import print_paper_table
     from dialectree.evals.reporting.writing import report as write
 
+    if table is not None:
+        streams.print_file(print_paper_table(folders, table, baseline=baseline))
+        return
     new_report = write(folders, out=out, baseline=baseline)
     if not quiet:
         for line in summary_lines(new_report):

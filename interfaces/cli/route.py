@@ -29,6 +29,7 @@ def route(
     from pydantic_core import to_json
 
     from dialectree.evals.reporting import route_page
+    from dialectree.evals.reporting.formatting import draw_table
     from dialectree.evals.results_file import replace_file
     from dialectree.evals.route_choice import Routing
     from dialectree.evals.voted_debates import read
@@ -41,9 +42,9 @@ def route(
     else:
         sentence = route_page.sentence(routing, voted.votes)
         for text in (
-            route_page.terminal(voted, routing),
+            draw_table(route_page.rules_table(voted, routing)),
             *route_page.remarks(voted),
-            f"{voted.row.name}: {sentence}",
+            f"{voted.answers.name}: {sentence}",
         ):
             streams.say(text)
         print(page)

@@ -16,7 +16,7 @@ def test_a_route_is_said_shown_and_saved(tmp_path: Path) -> None:
     assert (done.status, done.out) == (0, f"{folder / 'route.html'}\n")
     assert "never debate" in done.err and "debate everything ←" in done.err
     said = "debate everything: 11.7 points more right answers than the vote (+4.5 to +19.0 points)"
-    assert f"rsd: {said}" in done.err and "saved route.json" in done.err
+    assert f"RSD: {said}" in done.err and "saved route.json" in done.err
     assert read_route("route.json").sentence.startswith(said)
     assert {"route.html", "route.md"} <= {one.name for one in folder.iterdir()}
 

@@ -25,6 +25,7 @@ from dialectree.evals.reporting.audit_result import (
     analyse_audit,
     best_of,
 )
+from dialectree.evals.reporting.page import as_sentence
 from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.writing import report
 from dialectree.nodes.adaptive_reasoning_tree.scorer import ClaimScorerReply, VerifierReply
@@ -265,8 +266,10 @@ def test_an_audit_of_claims_is_an_evaluation_that_goes_on_and_ends_with_its_sent
     assert any("reports no tokens" in text for text in rules(one))  # as a scripted model
     page = audit_page.write(one, Path("out"))
     text, plain = page.read_text(), Path("out/audit.md").read_text()
-    assert ANSWERS.fullmatch(plain.rstrip().splitlines()[-1].replace("\\", ""))
-    assert one.sentence in text and "<script" not in text
+    answer = as_sentence(one.sentence)
+    assert plain.splitlines()[0] == f"# {answer}" and ANSWERS.fullmatch(one.sentence)
+    assert re.search(rf"<main>\s*<header>\s*<h1 [^>]*>{re.escape(answer)}</h1>", text)
+    assert "<script" not in text
     assert "one critique: no method for claims has it" in text
     assert audit_page.lines(one)[-1] == one.sentence
     json.dumps(audit_page.data(one))

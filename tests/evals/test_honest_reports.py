@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +15,10 @@ from scipy.stats import binom
 from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.plots import plots
 from dialectree.evals.reporting.analysis import Analysis, analyse_study
-from dialectree.evals.reporting.answers import count_first_choices
+from dialectree.evals.reporting.answers import FIRST_OPTION, count_first_choices
 from dialectree.evals.reporting.cautions import cautions
 from dialectree.evals.reporting.findings import findings, opening
+from dialectree.evals.reporting.formatting import probability
 from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.writing import report
 from dialectree.evals.results import AnswerScore, ControlScore, Result, Row, Sides, Vote
@@ -510,10 +512,12 @@ def test_ledgers_of_several_rows_are_corrected_before_debating_is_said_to_have_h
     assert findings(alone)[0].startswith("RSD is better than the vote before it: 100.0")
 
 
-def chosen(folder: Path, labels: str, golds: str) -> list[str]:
+def chosen(
+    folder: Path, labels: str, golds: str, options: tuple[str, str] = ("w", "x"), name: str = FIRST_OPTION
+) -> list[str]:
     """Return the cautions on a row that chose ``labels`` where ``golds`` are right, of two."""
     asked = [
-        Item(id=one.id, inputs=Inputs(question="Which?", options=("w", "x")), reference=Reference(gold=gold))
+        Item(id=one.id, inputs=Inputs(question="Which?", options=options), reference=Reference(gold=gold))
         for one, gold in zip(sample.items("decide", len(golds)), golds, strict=True)
     ]
     results = [
@@ -521,8 +525,11 @@ def chosen(folder: Path, labels: str, golds: str) -> list[str]:
         for n, (label, gold) in enumerate(zip(labels, golds, strict=True), 1)
     ]
     made = analyse_study(study([sample.write(folder, "decide", (DEBATE,), asked, results)]))
-    share = labels.count("A") / len(labels)
-    assert told(made, "accuracy")["chose the first"].startswith(f"{100 * share:.1f}%")
+    (leaning,) = made.choice_leanings
+    line = told(made, "accuracy")
+    assert leaning.shown == (f"chose {name}" in line)  # beside accuracy only beyond chance
+    if leaning.shown:
+        assert line[f"chose {name}"].startswith(f"{100 * labels.count('A') / len(labels):.1f}%")
     return cautions(made)
 
 
@@ -530,7 +537,11 @@ def test_a_first_option_that_is_chosen_beyond_chance_is_told(tmp_path: Path) -> 
     golds = "AB" * 12
     said = chosen(tmp_path / "a", "A" * 23 + "B", golds)
     line = "RSD chose the first option in 23 of 24; it is right in 12"
-    assert any(text.startswith(line) for text in said)
+    p = 2 * sum(math.comb(24, k) for k in (23, 24)) / 2**24  # of 24 throws of a coin
+    end = f"more than chance explains (exact binomial p = {probability(p)} after Holm)."
+    assert any(text.startswith(line) and text.endswith(end) for text in said)
+    said = chosen(tmp_path / "yes", "A" * 23 + "B", golds, ("Yes", "no"), "yes")
+    assert any(text.startswith("RSD said yes to 23 of 24; it is right in 12") for text in said)
     said = chosen(tmp_path / "b", "B" * 23 + "A", golds)
     assert any("chose the first option in only 1 of 24" in text for text in said)
     for name, labels in (("right", golds), ("wrong", "BA" * 12), ("even", "AABB" * 6)):
@@ -544,4 +555,4 @@ def test_unbiased_choices_are_expected_as_often_as_they_come(pairs: list[tuple[s
     assert choices is not None and 0 <= choices.expected <= choices.n == len(pairs)
     right = count_first_choices([(gold, gold, 4) for _, gold in pairs], "the first option")
     assert right is not None and right.expected == right.chosen == right.right
-    assert not right.beyond_chance and count_first_choices([], "True") is None
+    assert right.p > 0.05 and count_first_choices([], "True") is None

@@ -199,6 +199,9 @@ def test_the_page_shows_sentence_table_plot_and_how_it_was_computed(tmp_path: Pa
     voted = read(written(tmp_path, own))
     routing = Routing(voted.sample)
     page = route_page.write(voted, routing, tmp_path).read_text()
+    answer = f"RSD: {route_page.sentence(routing, voted.votes)}."
+    assert f'<h1 class="first-line" dir="auto">{answer}</h1>' in page
+    assert (tmp_path / "route.md").read_text().startswith(f"# {answer}\n")
     for text in (page, (tmp_path / "route.md").read_text()):
         assert "debate below 1 (fewer than 3 of 3 votes agree)" in text
         assert "Bonferroni" in text and "never debate" in text

@@ -101,4 +101,21 @@
   on.addEventListener("click", () => show(page + 1));
   document.getElementById("browse").hidden = false;
   filter();
+
+  const copy = document.getElementById("copy");
+  if (!copy) return;
+  const [form, text, copied] = ["form", "table-text", "copied"].map((id) => document.getElementById(id));
+  function fill() {
+    text.value = data.paper[form.value];
+    copied.textContent = "";
+  }
+  // A served report may not use the clipboard's own interface; what is selected can be copied anywhere.
+  document.getElementById("copy-table").addEventListener("click", () => {
+    text.closest("details").open = true;
+    text.select();
+    copied.textContent = document.execCommand("copy") ? "copied" : "press Ctrl+C to copy";
+  });
+  form.addEventListener("change", fill);
+  copy.hidden = false;
+  fill();
 })();
