@@ -313,7 +313,7 @@ class _Recogniser:
             self._set("gold", (name,), letters)
             if name in self.counts_from:
                 self.reading.remarks.append(f"{name} counts options from {self.counts_from[name]}")
-            if name == columns[0]:
+            if name in columns:
                 self._shuffle(options)
 
     def _find_places(

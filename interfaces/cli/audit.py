@@ -9,7 +9,7 @@ import typer
 
 from dialectree import text as words
 from dialectree.evals.options import EvaluationOptions, read_options
-from dialectree.interfaces.cli import evaluation_report, flags, streams
+from dialectree.interfaces.cli import evaluation_path, evaluation_report, flags, streams
 from dialectree.interfaces.cli.evaluate import FIELDS, follow, help_texts
 from dialectree.interfaces.cli.evaluation_commands import EVALUATING
 from dialectree.system.packages import require
@@ -94,6 +94,8 @@ def audit(
                 print(words.line(text, 600))
         if not quiet:
             streams.notice(f"audit: {page}")
+            first = {"model": model[0]} if model else {}
+            evaluation_path.after_audit(dataset, planned, options, {**settings, **first})
     raise typer.Exit(status)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dialectree.interfaces.cli import streams
+from dialectree.interfaces.cli import evaluation_path, streams
 from dialectree.interfaces.cli.evaluation_report import Folder
 
 
@@ -43,4 +43,7 @@ def calibrate(
         streams.notice(f"saved: {save}")
     elif save is not None:
         streams.notice("nothing is saved: no calibration improves the Brier score")
+    if not json:
+        evaluation_path.after_calibration(folder, fitted, row, save if saved else None)
+    if save is not None and not saved:
         raise typer.Exit(1)

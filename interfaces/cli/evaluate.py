@@ -11,7 +11,7 @@ import typer
 from pydantic import BaseModel
 
 from dialectree.evals.options import EvaluationOptions, read_options
-from dialectree.interfaces.cli import evaluation_report, flags, streams
+from dialectree.interfaces.cli import evaluation_path, evaluation_report, flags, streams
 from dialectree.interfaces.cli.debate import usable_protocols
 from dialectree.interfaces.cli.evaluation_commands import EVALUATING
 from dialectree.protocols.options import get_option_details
@@ -124,6 +124,8 @@ def run(
         for text in evaluation_report.report_after_run(plan.folder.path):
             if not quiet:
                 streams.notice(text)
+        if not quiet:
+            evaluation_path.after_evaluation(dataset, plan, options, settings)
         if langsmith is not None:
             streams.notice(evaluation_report.upload_after_run(plan.folder.path, langsmith))
         print(plan.folder.path)

@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 
+from dialectree.interfaces.cli.evaluation_path import list_steps
 from dialectree.interfaces.cli.help_groups import GroupedCommand
 from dialectree.interfaces.cli.lazy_commands import LazyCommand, LazyGroup
 from dialectree.system.packages import explain_missing_package
@@ -63,6 +64,12 @@ class OrRun(LazyGroup):
             args = ["run", *args]
         return super().parse_args(ctx, args)
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Print the steps of an evaluation, then the commands and the flags."""
+        with formatter.section("One path in four steps"):
+            formatter.write_dl(list_steps())
+        super().format_options(ctx, formatter)
+
     def invoke(self, ctx: Any) -> Any:
         """Run a command. A missing package is an error that says how pip installs the package."""
         with explain_missing_package(*EVALUATING):
@@ -74,5 +81,6 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
-    help="Run methods over a data set: dialectree eval DATASET (eval DATASET --help).",
+    help="Evaluate methods over a data set; then audit, route and calibrate, step by step. "
+    "Each step ends with the command of the next one. Flags: dialectree eval DATASET --help.",
 )

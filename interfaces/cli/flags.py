@@ -194,6 +194,19 @@ def settings(*names: str) -> Callable[[Command], Command]:
     return with_fields(*((ProtocolSettings, name) for name in names))
 
 
+def format_flag(kind: type[BaseModel], name: str, value: Any) -> list[str]:
+    """Return the words of a flag that sets a field to ``value``, as :func:`with_fields` reads it."""
+    flag = _flag(kind, name)
+    if isinstance(value, bool):
+        return [flag if value else flag.replace("--", "--no-", 1)]
+    if isinstance(value, Mapping):
+        entries = {key: entry if isinstance(entry, tuple) else (entry,) for key, entry in value.items()}
+        texts = [f"{key}={','.join(map(str, entry))}" for key, entry in entries.items()]
+    else:
+        texts = [*map(str, value)] if isinstance(value, list) else [str(value)]
+    return [word for text in texts for word in (flag, text)]
+
+
 def _read(kind: type[BaseModel], name: str, value: Any) -> Any:
     """Return the value of a field from its flag; ``NAME=VALUE`` becomes a table."""
     if get_origin(kind.model_fields[name].annotation) is not dict:

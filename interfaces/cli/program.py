@@ -92,7 +92,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
     ),
     "eval": LazyCommand(
         "dialectree.interfaces.cli.evaluation_commands:app",
-        "Run methods over a data set: dialectree eval DATASET (eval DATASET --help).",
+        "Evaluate methods over a data set; then audit, route and calibrate, step by step.",
         EVALUATE,
     ),
     "model": LazyCommand(

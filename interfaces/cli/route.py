@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dialectree.interfaces.cli import flags, streams
+from dialectree.interfaces.cli import evaluation_path, flags, streams
 
 
 def route(
@@ -52,3 +52,5 @@ def route(
         text = route_page.route(voted, routing).model_dump_json(by_alias=True, indent=1)
         replace_file(save, f"{text}\n", "compute the route again")
         streams.notice(f"saved {save}")
+    if not json:
+        evaluation_path.after_route(folder)

@@ -127,7 +127,10 @@ def test_methods_over_a_file_and_the_same_again(model: tuple[str, str], endpoint
 def test_progress_is_plain_lines_where_there_is_no_terminal(model: tuple[str, str]) -> None:
     done = evaluated(data(3), *model)
     assert "3 of 3 questions, 0 failed" in done.err and "\x1b" not in done.err
-    assert done.err.endswith("dialectree: reported\n")
+    reported, command_line = done.err.split("dialectree: reported\n")[1].splitlines()
+    assert reported.startswith("Next, step 2 of 4, audit: ") and command_line.startswith(
+        "  dialectree eval audit "
+    )
     assert evaluated(data(3), *model, "-q").err == ""
 
 
