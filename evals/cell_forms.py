@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from dialectree.answers import match_candidate, match_text, normal
+from dialectree.answers import match_candidate, normal
 
 _TRUE = {"true", "yes", "supports", "support", "supported"}
 _FALSE = {"false", "no", "refutes", "refute", "refuted", "contradict", "contradicts", "contradicted"}
@@ -110,11 +110,11 @@ def find_place(value: object, options: OptionList, first: int = 0) -> int | None
         return None
     text = str(value).strip()
     number = re.fullmatch(r"(\d{1,2})(?:\.0)?", text)
-    texts = dict(zip(ascii_uppercase, options.texts, strict=False))
     label = number[1] if number else text.strip("(). ")
     if options.labels.count(label) == 1:
         return options.labels.index(label)
-    if number is None or match_text(text, texts):
+    if number is None or text in options.texts:
+        texts = dict(zip(ascii_uppercase, options.texts, strict=False))
         letter = match_candidate(text, texts) or match_candidate(label, texts)
         return None if letter is None else ascii_uppercase.index(letter)
     place = int(number[1]) - first

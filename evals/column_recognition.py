@@ -186,7 +186,16 @@ class _Recogniser:
                 values.pop(name, None)
             kinds.append(asked[0] if asked else None)
             self.reading.sources |= {name: (name,) for name in asked[:1] if name in self.names}
-        return kinds[0] if len({*kinds}) == 1 else None
+        first = kinds[0]
+        for row, kind in zip(self.rows, kinds, strict=True):
+            if (
+                first
+                and kind not in (first, None)
+                and first in row.values
+                and not is_filled(row.values[first])
+            ):
+                raise row.fault(f"the column {first} is empty")
+        return first if len({*kinds}) == 1 else None
 
     def _rename_asked(self) -> None:
         sought = [(name, "question") for name in self.names if collapse(name) in _QUESTIONS]
@@ -285,10 +294,6 @@ class _Recogniser:
     def _read_right_option(self, columns: tuple[str, ...], options: list[OptionList | None]) -> None:
         """Read the options, and the column that names the right one in every row."""
         candidates = ["gold"] if "gold" in self.names else list_right_columns(self.names)
-        places = {name: found for name in candidates if (found := self._find_places(name, options, columns))}
-        marked = [None if row is None else row.right for row in options]
-        if any(place is not None for place in marked):
-            places = {columns[0]: marked}
         own = columns == ("options",) and candidates == ["gold"]
         labelled = any(row is not None and row.labels for row in options)
         unread = any(
@@ -297,6 +302,10 @@ class _Recogniser:
         )
         if (own and not labelled) or unread:
             return  # our own form: Columns reads it and names its faults
+        places = {name: found for name in candidates if (found := self._find_places(name, options, columns))}
+        marked = [None if row is None else row.right for row in options]
+        if any(place is not None for place in marked):
+            places = {columns[0]: marked}
         if not places and (len(columns) > 1 or candidates):
             if "gold" in candidates:  # Columns names the row whose option is none
                 self._set("options", columns, [row.texts if row else None for row in options])
@@ -472,6 +481,14 @@ def require_columns_read(
     rights = [
         name for name in list_right_columns(unread) if any(is_filled(values.get(name)) for values in without)
     ]
+    nested = [name for name in unread if any(_holds_right_answer(values.get(name)) for values in without)]
+    if nested and not options and not rights:
+        raise InputError(
+            f"{rows[0].path}: {format_list(line(name, 40) for name in nested)} may hold the right answer "
+            "inside an object, which would not be read: make a column of it, name the published data set "
+            f"with --data FILE, or leave out with --columns "
+            f"{shlex.quote(format_columns({**ours, IGNORE: [*ignored, *nested]}))}"
+        )
     if not options and not rights:
         return
     lost = [*(name for columns in options for name in columns), *rights]
@@ -487,6 +504,13 @@ def require_columns_read(
         f"{f' ({reading.doubt})' if reading.doubt else ''}: read with --columns {shlex.quote(read_flag)}, "
         f"or leave out with --columns {shlex.quote(ignore_flag)}"
     )
+
+
+def _holds_right_answer(value: object) -> bool:
+    """Return whether an object, or one in a list, has a key that looks like a right answer."""
+    if isinstance(value, Mapping):
+        return any(_RIGHT.fullmatch(collapse(str(key))) or _holds_right_answer(value[key]) for key in value)
+    return isinstance(value, list) and any(map(_holds_right_answer, value))
 
 
 def choose_right_column(rights: Sequence[str]) -> str | None:

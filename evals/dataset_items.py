@@ -92,7 +92,7 @@ class Inputs(Frozen):
         if len({option.strip() for option in self.options}) < len(self.options):
             raise ValueError("two options are the same")
         if len(self.papers) != (0 if self.topic is None else 2):
-            raise ValueError("a topic needs two papers; a question or a claim has none")
+            raise ValueError("a topic needs two papers (title_a, title_b); a question or a claim has none")
         if self.sources and self.papers:
             raise ValueError("sources are for a question or a claim; two papers are compared without sources")
         return self

@@ -299,7 +299,7 @@ def test_a_conflict_of_the_second_stage_is_found_before_the_first_call() -> None
     evaluating.evaluate(evaluating.plan(data, model, evaluating.row("direct", "samples")))
     calls = len(model.calls)
     made = audit(data, read_options({"out": "out"}), {"model": model, "cache": False})
-    with pytest.raises(InputError, match="row 'samples', its method.* direct, and this is direct_samples"):
+    with pytest.raises(InputError, match=r"row 'samples', its method.* direct, and this is direct_samples"):
         asyncio.run(made.conduct())
     assert len(model.calls) == calls
 

@@ -301,6 +301,21 @@ def test_a_column_that_would_be_lost_stops_with_the_flags_that_read_it_or_leave_
     assert not item.inputs.options and item.reference == type(item.reference)()
 
 
+def test_right_answers_inside_an_object_stop_as_well(tmp_path: Path) -> None:
+    evidence = {"7": [{"sentences": [0], "label": "CONTRADICT"}]}
+    path = write(tmp_path / "claims_dev.jsonl", {"id": 1, "claim": "Ice is cold.", "evidence": evidence})
+    with pytest.raises(InputError, match=r"evidence may hold the right answer .*--columns ignore=evidence"):
+        load(path)
+    assert read(path, "ignore=evidence") == claim(None)
+
+
+def test_an_empty_claim_is_named_by_line_and_column(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("claim,label,question\nIce is cold.,true,What is ice?\n,true,What is snow?\n")
+    with pytest.raises(InputError, match=r"line 3: the column claim is empty"):
+        load(path)
+
+
 RIGHT_NAMES = (
     "answer",
     "Answers",
