@@ -1,16 +1,14 @@
-"""Recognise the columns of files that other people wrote, and stop at columns that would be lost.
+"""Recognise the columns of files that other people wrote.
 
 A file with our names (``question``, ``options``, ``gold`` ...) is read by them. Names that a file
 lacks are looked for among its other columns: ``choices`` and ``answer``, ``answerKey``, ``A`` to ``D``,
 ``correct_answer`` and ``distractor1`` ... A column is read only if all its cells fit, and if no other
-column says something else. A column that looks like options or right answers and is not read is an
-InputError with the flag that reads it.
+column says something else.
 """
 
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from string import ascii_uppercase
@@ -21,11 +19,12 @@ from pydantic import JsonValue
 from dialectree.errors import InputError
 from dialectree.evals import cell_forms
 from dialectree.evals.cell_forms import OptionList, find_place, is_filled
-from dialectree.evals.dataset_items import FIELDS, IGNORE, ColumnMap, DatasetRow, format_columns
+from dialectree.evals.column_names import collapse, is_wrong_option, list_option_columns, list_right_columns
+from dialectree.evals.dataset_items import FIELDS, IGNORE, DatasetRow, format_columns
 from dialectree.evals.published_datasets import strategyqa
-from dialectree.text import format_list, line
+from dialectree.text import line
 
-_ASKED = ("claim", "question", "topic")
+ASKED = ("claim", "question", "topic")
 _QUESTIONS = {"question", "questionstem", "questiontext", "query", "problem"}
 _CLAIMS = {"claim", "claimtext", "statement"}
 _LISTED = {
@@ -35,72 +34,7 @@ _LISTED = {
     "bestincorrectanswer": "best_false",
 }
 """The columns of TruthfulQA, by their collapsed names."""
-_REFERENCES = ("gold", "label", "true", "false")
 _PAPERS = tuple(name for name in FIELDS if name[-2:] in ("_a", "_b"))
-_RIGHT = re.compile(
-    r"(?!.*incorrect|.*wrong).*(answers?|gold|labels?|targets?|solutions?|truth|verdict|veracity|ideal"
-    r"|correct|istrue|decision|judge?ment|expected|expectedoutput|references?|cop)"
-    r"(key|idx|index|id|letter|text|option|choice|place|number|value)*"
-)
-_OPTIONS = re.compile(
-    r"(?!.*(correct|right|gold|best|chosen)(option|choice)).*"
-    r"(options?|choices?|candidates?|alternatives?|distractors?|endings?|mctargets)(list|texts?)?"
-)
-_WRONG = re.compile(r".*(distractors?|(incorrect|wrong)(answers?|options?|choices?))")
-_SERIES = re.compile(
-    r"(|opt?|options?|choices?|ans|answers?|sol|candidates?|alternatives?|endings?|distractors?"
-    r"|(?:incorrect|wrong)[\W_]*(?:answers?|options?|choices?))[\W_]*([a-z]|\d{1,2})",
-    re.IGNORECASE,
-)
-"""A column of one option each: ``A``, ``opa``, ``option1``, ``answerB``, ``Incorrect Answer 2``."""
-
-
-def collapse(name: str) -> str:
-    """Return the letters of a column's name in lower case: ``answerkey`` for ``answerKey``."""
-    return re.sub(r"[\W\d_]", "", name).lower()
-
-
-def find_series(names: Sequence[str]) -> list[list[str]]:
-    """Return the groups of columns that hold one option each, in their order.
-
-    The columns of a group have one stem, and endings that count from a, 0 or 1.
-    """
-    groups: dict[str, dict[str, str]] = {}
-    for name in names:
-        if (match := _SERIES.fullmatch(name.strip())) and (match[1] or match[2].isalpha()):
-            groups.setdefault(collapse(match[1]), {})[match[2].lower()] = name
-    counted = [[*"abcdefghijklmnopqrstuvwxyz"], [*map(str, range(26))], [*map(str, range(1, 27))]]
-    return [
-        [ends[end] for end in order[: len(ends)]]
-        for ends in groups.values()
-        for order in counted
-        if len(ends) > 1 and {*order[: len(ends)]} == {*ends}
-    ]
-
-
-def list_option_columns(names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the columns that look like options: each a list in one column, or a group of columns."""
-    listed = [(name,) for name in names if name != "options" and _OPTIONS.fullmatch(collapse(name))]
-    in_series = [tuple(group) for group in find_series(names)]
-    members = {name for group in in_series for name in group}
-    single = [columns for columns in listed if columns[0] not in members]
-    wrong = [(name,) for name in names if (name,) not in single and name not in members and _is_wrong(name)]
-    return [*single, *wrong, *in_series]
-
-
-def list_right_columns(names: Sequence[str]) -> list[str]:
-    """Return the columns that look like right options, right answers or labels of claims."""
-    options = {name for columns in list_option_columns(names) for name in columns}
-    return [
-        name
-        for name in names
-        if name not in options
-        and ((name in ("gold", "label")) or (name not in FIELDS and _RIGHT.fullmatch(collapse(name))))
-    ]
-
-
-def _is_wrong(name: str) -> bool:
-    return name not in FIELDS and _WRONG.fullmatch(collapse(name)) is not None
 
 
 @dataclass
@@ -150,7 +84,7 @@ class _Recogniser:
         """Return the rows by our names; InputError for columns that do not go together."""
         kind = self._choose_kind()
         own = {name: (name,) for name in FIELDS if name in self.names}
-        self.reading.sources |= {name: columns for name, columns in own.items() if name not in _ASKED}
+        self.reading.sources |= {name: columns for name, columns in own.items() if name not in ASKED}
         if kind is None:
             return self.reading
         if kind == "claim":
@@ -169,20 +103,20 @@ class _Recogniser:
 
     def _choose_kind(self) -> str | None:
         """Keep the claim, question or topic of each row; return which one all rows have, else None."""
-        if not any(name in self.names for name in _ASKED):
+        if not any(name in self.names for name in ASKED):
             self._rename_asked()
         papers = [name for name in _PAPERS if name in self.names]
         two_papers = {"title_a", "title_b"} <= {*papers}
         kinds: list[str | None] = []
         for values in self.reading.values:
-            asked = [name for name in _ASKED if is_filled(values.get(name))]
+            asked = [name for name in ASKED if is_filled(values.get(name))]
             if two_papers and "topic" in asked and len(asked) > 1:
                 raise InputError(
                     f"{self.rows[0].path}: the columns {asked[0]} and {papers[0]} do not go together: a "
                     f"topic has two papers, a {asked[0]} has none; leave some out with --columns "
                     f"{format_columns({IGNORE: [asked[0]]})} or {format_columns({IGNORE: papers})}"
                 )
-            for name in (*asked[1:], *(name for name in _ASKED if asked and name not in asked)):
+            for name in (*asked[1:], *(name for name in ASKED if asked and name not in asked)):
                 values.pop(name, None)
             kinds.append(asked[0] if asked else None)
             self.reading.sources |= {name: (name,) for name in asked[:1] if name in self.names}
@@ -264,7 +198,7 @@ class _Recogniser:
         for columns in list_option_columns(self.names):
             options = self._options_in(columns)
             filled = [any(is_filled(row.get(name)) for name in columns) for row in self.cells]
-            least = 1 if _is_wrong(columns[0]) else 2
+            least = 1 if is_wrong_option(columns[0]) else 2
             if all(
                 texts is not None and len(texts.texts) >= least
                 for texts, holds in zip(options, filled, strict=True)
@@ -276,7 +210,7 @@ class _Recogniser:
         for chosen in (found, marked[:1], shortest):
             if len(chosen) == 1:
                 columns, options = chosen[0]
-                return columns, options, _is_wrong(columns[0])
+                return columns, options, is_wrong_option(columns[0])
         return (), [], False
 
     def _options_in(self, columns: tuple[str, ...]) -> list[OptionList | None]:
@@ -452,79 +386,3 @@ def recognise_columns(rows: Sequence[DatasetRow], *, mapped: bool = False) -> Co
     one that is answered by yes or no.
     """
     return _Recogniser(rows, mapped=mapped).read()
-
-
-def require_columns_read(
-    rows: Sequence[DatasetRow], reading: ColumnReading, mapped: ColumnMap, cluster: str | None
-) -> None:
-    """Raise InputError if a column that looks like options or right answers would be lost.
-
-    The message has the flag that reads the column, and the one that leaves it out.
-    """
-    ours = {name: columns for name, columns in mapped.items() if name != IGNORE}
-    ignored = mapped.get(IGNORE, ())
-    sources = ours or reading.sources
-    read = (
-        {*ignored} | {name for columns in sources.values() for name in columns} | {*filter(None, [cluster])}
-    )
-    every = dict.fromkeys(name for row in rows for name in row.values)
-    names = [name for name in every if any(is_filled(row.values.get(name)) for row in rows)]
-    unread = [name for name in names if name not in read]
-    kinds = [name for name in _ASKED if name in reading.sources]
-    if kinds not in (["question"], ["claim"]):
-        return  # rows without a question, or of several kinds, are refused
-    options: list[tuple[str, ...]] = []
-    if "options" not in reading.sources and kinds != ["claim"]:
-        options = list_option_columns(unread)
-    known = [column for name in _REFERENCES for column in sources.get(name, ())]
-    without = [row.values for row in rows if not any(is_filled(row.values.get(name)) for name in known)]
-    rights = [
-        name for name in list_right_columns(unread) if any(is_filled(values.get(name)) for values in without)
-    ]
-    nested = [name for name in unread if any(_holds_right_answer(values.get(name)) for values in without)]
-    if nested and not options and not rights:
-        raise InputError(
-            f"{rows[0].path}: {format_list(line(name, 40) for name in nested)} may hold the right answer "
-            "inside an object, which would not be read: make a column of it, name the published data set "
-            f"with --data FILE, or leave out with --columns "
-            f"{shlex.quote(format_columns({**ours, IGNORE: [*ignored, *nested]}))}"
-        )
-    if not options and not rights:
-        return
-    lost = [*(name for columns in options for name in columns), *rights]
-    right = choose_right_column(rights)
-    cells = [cell for row in rows if is_filled(cell := row.values.get(right or ""))]
-    truths = [cell_forms.read_truth(cell, numbers=right == "label") for cell in cells]
-    claims = "claim" in kinds or not (options or "options" in sources or None in truths)
-    read_flag = suggest_columns(sources, options[:1], right, claims=claims)
-    ignore_flag = format_columns({**ours, IGNORE: [*ignored, *lost]})
-    raise InputError(
-        f"{rows[0].path}: {format_list(line(name, 40) for name in lost)} "
-        f"{'looks' if len(lost) == 1 else 'look'} like options or right answers, and would not be read"
-        f"{f' ({reading.doubt})' if reading.doubt else ''}: read with --columns {shlex.quote(read_flag)}, "
-        f"or leave out with --columns {shlex.quote(ignore_flag)}"
-    )
-
-
-def _holds_right_answer(value: object) -> bool:
-    """Return whether an object, or one in a list, has a key that looks like a right answer."""
-    if isinstance(value, Mapping):
-        return any(_RIGHT.fullmatch(collapse(str(key))) or _holds_right_answer(value[key]) for key in value)
-    return isinstance(value, list) and any(map(_holds_right_answer, value))
-
-
-def choose_right_column(rights: Sequence[str]) -> str | None:
-    """Return the column that most probably has the right answer; None without columns."""
-    return min(rights, key=lambda name: ("answer" not in name.lower(), len(name)), default=None)
-
-
-def suggest_columns(
-    sources: ColumnMap, options: Sequence[tuple[str, ...]], right: str | None, *, claims: bool = False
-) -> str:
-    """Return a text for ``--columns`` that reads ``sources``, and also ``options`` and ``right``."""
-    asked = {} if any(name in sources for name in _ASKED) else {"question": ("COLUMN",)}
-    listed = options[0] if options else tuple(sources.get("options", ()))
-    added = {"options": listed} if listed else {}
-    if right is not None:
-        added["label" if claims else "gold" if listed else "true"] = (right,)
-    return format_columns({**asked, **sources, **added})

@@ -19,15 +19,8 @@ from pydantic import ValidationError
 
 from dialectree.errors import InputError, MissingPackage
 from dialectree.evals.cell_forms import is_filled
-from dialectree.evals.column_recognition import (
-    ColumnReading,
-    choose_right_column,
-    list_option_columns,
-    list_right_columns,
-    recognise_columns,
-    require_columns_read,
-    suggest_columns,
-)
+from dialectree.evals.column_names import choose_right_column, list_option_columns, list_right_columns
+from dialectree.evals.column_recognition import ColumnReading, recognise_columns
 from dialectree.evals.dataset_items import (
     FIELDS,
     IGNORE,
@@ -45,6 +38,7 @@ from dialectree.evals.dataset_sources import SourceReader
 from dialectree.evals.faults import fault_lines
 from dialectree.evals.published_datasets import find_row_converter, public
 from dialectree.evals.tasks import TASKS
+from dialectree.evals.unread_columns import require_columns_read, suggest_columns
 from dialectree.protocols.protocol import Dataset, Method, load_protocols
 from dialectree.protocols.protocol import load as load_attribute
 from dialectree.protocols.sources import cache_folder
