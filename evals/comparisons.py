@@ -413,7 +413,7 @@ def adjust_p_values(ps: Sequence[float], method: Literal["bonferroni", "holm"]) 
     (m − k + 1), never falling; it is at least as powerful. (The function of statsmodels collects
     garbage in each call, which takes longer than a report.)
     """
-    adjusted = np.array(ps, dtype=np.float64)
+    adjusted = np.array(ps)
     m, order = len(adjusted), np.argsort(adjusted, kind="stable")
     if method == "holm":
         adjusted[order] = np.maximum.accumulate(adjusted[order] * np.arange(m, 0, -1))

@@ -21,25 +21,23 @@ from dialectree.protocols.routes import ALWAYS, NEVER, Interval, Route, RouteFig
 def sentence(routing: Routing, votes: int | None = None) -> str:
     """Return the recommendation that follows from votes and debates, as one sentence.
 
-    ``votes`` is the number of votes on a question, if all questions have the same number.
+    ``votes`` is the number of votes on a question, if all questions have the same number. The price is
+    left out if the endpoint did not report the tokens of votes.
     """
     sample, call = routing.sample, routing.call
-    dearer = f"{_mean(sample.debate_tokens) / max(_mean(sample.vote_tokens), 1):.1f} times"
+    vote_tokens = _mean(sample.vote_tokens)
+    times = f"{_mean(sample.debate_tokens) / vote_tokens:.1f} times" if vote_tokens else ""
     if call == "unknown":
         return f"cannot be told from {sample.n} questions; about {routing.needed:,} would tell"
     if call == "never":
         upper_limit = format_signed(100 * routing.at_most, 1, "+")
-        return (
-            f"do not debate: {dearer} the tokens of the vote to debate everything, and no rule "
-            f"gains more than {upper_limit} points (95 %)"
-        )
+        price = f"{times} the tokens of the vote to debate everything, and " if times else ""
+        return f"do not debate: {price}no rule gains more than {upper_limit} points (95 %)"
     if call == "everything":
         gain = routing.less(ALWAYS, NEVER)
         more = format_signed(100 * (gain.value or 0), 1)
-        return (
-            f"debate everything: {more} points more right answers than the vote "
-            f"({_points(gain)}), for {dearer} its tokens"
-        )
+        price = f", for {times} its tokens" if times else ""
+        return f"debate everything: {more} points more right answers than the vote ({_points(gain)}){price}"
     share, difference = routing.tokens(routing.at).value or 0, routing.difference
     value, low, high = (number or 0.0 for number in difference[:3])
     how = "no difference in accuracy shown"

@@ -75,8 +75,8 @@ def _comparison(comparison: RowComparison) -> Line:
     at_worst, at_best = comparison.bounds or (None, None)
     same = "the same" if comparison.fair else "another"
     return cells | {
-        "accuracy": first,
-        "accuracy of the other": second,
+        "right": first,
+        "right, other": second,
         "paired difference, points": comparison.difference,
         "only this one right": comparison.ledger.first_only,
         "only the other right": comparison.ledger.second_only,

@@ -17,7 +17,7 @@ from dialectree.evals.audit import Layout, audit, pool_of
 from dialectree.evals.comparisons import RowComparison
 from dialectree.evals.options import read_options
 from dialectree.evals.reporting import audit_page
-from dialectree.evals.reporting.audit_page import gains, rules
+from dialectree.evals.reporting.audit_page import gains, method_table, rules
 from dialectree.evals.reporting.audit_result import (
     SINGLE,
     AuditResult,
@@ -221,6 +221,20 @@ def test_without_samples_no_debate_is_worth_it_and_the_page_says_why() -> None:
     assert lacking.answer == "cannot be told"
     assert "Without equal-token samples no debate can be shown to be worth it." in rules(lacking)
     assert "Left out: samples: none." in rules(lacking)
+
+
+def test_the_table_has_a_line_for_each_method_and_each_debate() -> None:
+    one = simulated.audit(1, "helps", 40)
+    table = method_table(one)
+    assert table is not None
+    assert [*table.frame["method"]] == [
+        *("judge alone: openai:a", "alone: openai:b", "alone: openai:c", SINGLE),
+        *("equal-token samples, None a question", "one critique", "consultancy"),
+        *("debate, one model", "debate, unlike models"),
+    ]
+    shares = dict(zip(table.frame["method"], table.frame["right"], strict=True))
+    for name in one.layout.debates:
+        assert shares[name] == one.study.rows[name].accuracy
 
 
 def test_nothing_but_failures_tells_nothing() -> None:

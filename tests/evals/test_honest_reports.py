@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.plots import plots
-from dialectree.evals.reporting.analysis import Analysis, analyse_study
+from dialectree.evals.reporting.analysis import Analysis, analyse_study, missing
 from dialectree.evals.reporting.answers import FIRST_OPTION, count_first_choices
 from dialectree.evals.reporting.cautions import cautions
 from dialectree.evals.reporting.findings import findings, opening
@@ -99,6 +99,38 @@ def test_a_debate_that_failed_is_left_out_and_named_with_its_bounds(tmp_path: Pa
     assert "RSD 2 of 10 (q9 and q10; accuracy 60.0% if all were wrong, 80.0% if all were" in said
     assert opening(analysis)[2] == "What is missing: 2 runs failed."
     assert told(analysis, "accuracy")["accuracy"].startswith("75.0%")
+
+
+def test_bounds_take_each_side_that_failed_as_right_and_as_wrong(tmp_path: Path) -> None:
+    rival = "self_consistency"
+    results = [result(k, k < 7) for k in range(1, 9)] + [failed(9), result(10, True), failed(11)]
+    results += [result(k, k < 6, rival) for k in range(1, 9)]
+    results += [result(9, True, rival), failed(10, rival), failed(11, rival)]
+    (one,) = made(tmp_path, results, 11).comparisons
+    assert (one.ledger.n, one.failed) == (8, 3)
+    # 1 more is right of 8. At worst q9 and q11 are lost and q10 is level; at best q10 and q11 are won.
+    assert one.bounds == pytest.approx(((1 - 2) / 11, (1 + 2) / 11))
+
+
+def gaps(analysis: Analysis) -> dict[str, tuple[str | None, int | None]]:
+    """The samples that come nearest to each debate without a fair rival, and how many would match."""
+    return {
+        gap.debate: (gap.nearest.rival if gap.nearest else None, gap.samples) for gap in missing(analysis)
+    }
+
+
+def test_each_debate_lacks_samples_of_its_own_tokens(tmp_path: Path) -> None:
+    few, many = (sample.row("self_consistency", name=f"{n} samples", samples=n) for n in (3, 30))
+    debates = {"rsd": 1000, "basic": 100, "no_uncertainty": 320}
+    tokens = {**debates, few.name: 100, many.name: 1000}
+    results = [result(k, k % 2 > 0, name, tokens=n) for name, n in tokens.items() for k in range(1, 7)]
+    analysis = made(tmp_path / "all", results, 6, *map(sample.row, debates), few, many)
+    # 320 tokens are nearer to 1,000 than to 100 by their ratio: 30 samples of 33 tokens each.
+    assert gaps(analysis) == {"RSD w/o uncertainty": ("30 samples", 10)}
+    other = [one for one in results if one.row in ("rsd", few.name)]
+    apart = [one for one in other if (one.row == "rsd") == (int(one.item[1:]) < 4)]
+    assert gaps(made(tmp_path / "apart", apart, 6, DEBATE, few)) == {}  # no question in common
+    assert gaps(made(tmp_path / "alone", other[:6], 6, DEBATE)) == {"RSD": (None, None)}
 
 
 def test_a_withheld_answer_is_not_right_and_no_answer_that_the_debate_spoilt(tmp_path: Path) -> None:
@@ -413,7 +445,7 @@ def test_the_sentence_on_withheld_answers_counts_them(tmp_path: Path) -> None:
     )
     assert said in opening(analysis)[0] and said in findings(analysis)[0]
     line, as_many = (told(analysis, "compared", row) for row in (0, 1))
-    assert line["withheld"] == "33" and as_many["accuracy"].startswith("47.0%")
+    assert line["withheld"] == "33" and as_many["right"].startswith("47.0%")
     assert as_many["compared with"] == "Self-consistency@9, at equal coverage"
 
 

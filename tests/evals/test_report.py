@@ -21,7 +21,7 @@ from dialectree.evals.reporting.cautions import cautions
 from dialectree.evals.reporting.findings import findings, opening
 from dialectree.evals.reporting.formatting import Table, format_table_rows, in_brackets, render_table
 from dialectree.evals.reporting.page import pairs
-from dialectree.evals.reporting.study import Study, study
+from dialectree.evals.reporting.study import RatingLine, Study, study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import report
 from dialectree.evals.results import AnswerScore, ControlScore, Result, Vote
@@ -217,6 +217,57 @@ def test_a_judge_that_answered_too_or_says_true_to_everything_is_named(tmp_path:
     said = cautions(analyse_study(counted(tmp_path, 40, 40, 40, judge=HERE)))
     assert "The judge said TRUE to all 80 answers" in "".join(said)
     assert said[-1].startswith(f"The scores' judge, {sample.MODEL}, is also the model of TSD")
+
+
+def test_rulings_on_known_answers_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
+    ruled = [
+        ControlScore(key="truthful", truthful=True, score=1.0, value="scored"),
+        ControlScore(key="truthful", truthful=False, score=0.0, value="scored"),
+        ControlScore(key="truthful", truthful=False, score=None, value="unparsed"),
+    ]
+    results = [judged("tsd", 1, True).model_copy(update={"controls": ruled}), judged("tsd", 2, True)]
+    line = told(kept(tmp_path, results, 2), "controls")
+    assert (line["no ruling"], line["questions"], line["informedness"]) == ("1", "1", "1.00")
+    assert line["wrong answers called wrong"].startswith("100.0%")
+
+
+def test_marks_by_category_are_written_as_marks(tmp_path: Path) -> None:
+    found = study([sample.evaluation(tmp_path, "compare", 30)])
+    line = told(found, "categories")
+    assert re.fullmatch(r"\d+\.\d \[\d+\.\d, \d+\.\d\]", line["ToD"])
+
+
+def test_one_model_that_answers_at_chance_makes_a_demonstration(tmp_path: Path) -> None:
+    asked, over = sample.items("answer", 2), [SINGLE, DEBATE]
+    folders = [
+        sample.write(tmp_path / name, "answer", [row], asked, [], demonstration=name == "b")
+        for name, row in zip("ab", over, strict=True)
+    ]
+    assert [study([folder]).demonstration for folder in folders] == [False, True]
+    assert study(folders).demonstration
+    plain = study(folders[:1])
+    for at_chance in (False, True):
+        line = RatingLine(rater="j", row="tsd", item="q1", scores=[], judge=True, demonstration=at_chance)
+        plain.ratings.append(line)
+        assert plain.demonstration == at_chance
+
+
+def test_a_row_is_the_same_in_whatever_order_its_settings_stand(tmp_path: Path) -> None:
+    asked, settings = sample.items("decide", 2), {"samples": 3, "candidates": "oracle"}
+    folders = []
+    for name, given in (("a", settings), ("b", dict(reversed(settings.items())))):
+        row = sample.row("self_consistency", name="x").model_copy(update={"settings": given})
+        folders.append(sample.write(tmp_path / name, "decide", [row], asked, []))
+    assert [*study(folders).rows] == ["x"]
+
+
+def test_only_what_a_further_judge_scored_is_in_the_table_of_judges(tmp_path: Path) -> None:
+    found = counted(tmp_path, 2, 1, 3)
+    for rater, key, is_judge in (("other", "truthful", True), ("Ada", "breadth", False)):
+        scores = [AnswerScore(key=key, score=1.0, value="scored")]
+        found.ratings.append(RatingLine(rater=rater, row="tsd", item="q1", scores=scores, judge=is_judge))
+    lines = table(found, "judges").frame
+    assert [*lines["score"]] == ["truthful", "truthful"] and [*lines["method"]] == ["TSD", "Single-shot"]
 
 
 # Folders

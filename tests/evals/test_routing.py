@@ -178,6 +178,16 @@ def test_every_call_has_one_sentence_with_figures(tmp_path: Path) -> None:
     assert said["unknown"].startswith("cannot be told from 8 questions; about ")
 
 
+def test_a_vote_without_tokens_has_no_price() -> None:
+    for votes, debates, said in (
+        ("0000", "1111", "debate everything: 100.0 points more right answers than the vote (+"),
+        ("1111", "0000", "do not debate: no rule gains more than −"),
+    ):
+        own = made("1233", votes, debates, times=12)
+        sentence = route_page.sentence(Routing(replace(own, vote_tokens=np.zeros(own.n))))
+        assert sentence.startswith(said) and "times" not in sentence
+
+
 def test_the_route_that_is_saved_is_the_one_that_a_vote_reads(tmp_path: Path) -> None:
     own = made("1233", "0011", "1111", times=12)
     voted = read(written(tmp_path / "out", own))
