@@ -1,7 +1,8 @@
 """Generate pages from declarations: of protocols, settings and commands, and llms.txt.
 
 ``mkdocs.yml`` names this file as a hook. An installed protocol from another package gets a page,
-too. The hook also ranks pages in the search and gives the copy button the commands to copy.
+too. The hook also ranks pages in the search, gives the copy button the commands to copy, and leads from
+addresses of earlier sites to the pages of today.
 """
 
 from __future__ import annotations
@@ -41,12 +42,25 @@ METHODS = ("method", "what it does", "settings that it reads")
 SEARCH_BOOST = {"changelog.md": 1, "decisions/": 1, "protocols/": 10**4, "reference/": 10**4}
 """The weight of a match in pages whose path begins so."""
 GUIDE_BOOST = 10**8
-"""The weight in guides. A word in a title counts 1,000 times as much as one in a text."""
+"""The weight in guides. A word in a title counts 1,000 times as much as one in a text.
+
+A page's own ``search: boost`` multiplies it.
+"""
 CONSOLE = re.compile(
     r'(<div class="language-console highlight">(?:<span class="filename">.*?</span>)?<pre)'
     r"(>.*?</pre>)",
     re.DOTALL,
 )
+MOVED = {
+    "notebook.html": "python.html",
+    "tutorial-command.html": "first-debate.html",
+    "tutorial-compare.html": "compare-papers.html",
+    "tutorial-eval.html": "evaluations.html",
+    "tutorial-python.html": "python.html",
+}
+"""Addresses of earlier sites, each with the page that says the same today."""
+OPEN_PATH = re.compile(r'(id="__nav_\d+") checked')
+"""The switch that opens one of the three paths in the drawer of a narrow window."""
 ROLE = re.compile(r":(?:func|class|meth|mod|attr|data):(?=<code>)")
 """The roles before names in docstrings."""
 
@@ -412,16 +426,32 @@ def write_for_programs(nav: Navigation, files: Files, config: MkDocsConfig) -> N
     (site / "llms-full.txt").write_text("\n".join(texts), encoding="utf-8")
 
 
+# Addresses of earlier sites
+
+
+def redirect(target: str) -> str:
+    """Return a page that leads to ``target``, an address in the same folder."""
+    return f"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>This page has moved</title>
+<link rel="canonical" href="{target}">
+<meta name="robots" content="noindex">
+<meta http-equiv="refresh" content="0; url={target}">
+<p>This page has moved: <a href="{target}">{target}</a></p>
+</html>
+"""
+
+
 # The events of mkdocs
 
 
 def on_config(config: MkDocsConfig, **_: object) -> None:
     """Add the page of each protocol to the navigation, and the version to the footer."""
     config.copyright = f"dialectree {metadata.version('dialectree')} · MIT licence"
-    for section in config.nav or []:
-        for title, pages in section.items():
-            if title == "Protocols":
-                pages += [{one.title: f"protocols/{name}.md"} for name, one in load_protocols().items()]
+    paths = {title: pages for path in config.nav or [] for title, pages in path.items()}
+    (protocols,) = (page["Protocols"] for page in paths["Study"] if "Protocols" in page)
+    protocols[1:1] = [{one.title: f"protocols/{name}.md"} for name, one in load_protocols().items()]
 
 
 def on_files(files: Files, config: MkDocsConfig, **_: object) -> None:
@@ -454,7 +484,8 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     """Rank guides first in the search, and list the project's addresses on the questions page."""
     name = page.file.src_uri
     boosts = (boost for start, boost in SEARCH_BOOST.items() if name.startswith(start))
-    page.meta["search"] = {"boost": next(boosts, GUIDE_BOOST)}
+    own = page.meta.get("search", {}).get("boost", 1)
+    page.meta["search"] = {"boost": own * next(boosts, GUIDE_BOOST)}
     return markdown + links() if name == "questions.md" else markdown
 
 
@@ -464,11 +495,12 @@ def on_page_content(content: str, **_: object) -> str:
 
 
 def on_post_page(output: str, page: Page, **_: object) -> str:
-    """Label the search, and load the script on pages with diagrams.
+    """Label the search, show all paths in the drawer, and load the script on pages with diagrams.
 
-    Material would load the script from another site.
+    Material would load the script from another site, and open the drawer inside one path.
     """
     output = output.replace('role="dialog">', 'role="dialog" aria-label="Search">', 1)
+    output = OPEN_PATH.sub(r"\1", output)
     if '<pre class="mermaid">' not in output:
         return output
     script = f'<script src="{get_relative_url(MERMAID, page.url)}"></script>'
@@ -476,5 +508,7 @@ def on_post_page(output: str, page: Page, **_: object) -> str:
 
 
 def on_post_build(config: MkDocsConfig, **_: object) -> None:
-    """Write the files of the site for programs."""
+    """Write the files of the site for programs, and the addresses of earlier sites."""
     write_for_programs(_site["nav"], _site["files"], config)
+    for address, target in MOVED.items():
+        (Path(config.site_dir) / address).write_text(redirect(target), encoding="utf-8")

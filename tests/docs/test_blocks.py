@@ -36,7 +36,7 @@ WITH_CLIENTS = ("docs/chat.md", "docs/mcp.md", "docs/server.md")
 """Pages that start servers or use the clients of others."""
 WITH_A_TEST_OF_ITS_OWN = ("docs/providers.md",)
 """The page names the addresses of others: test_providers_page.py runs its blocks."""
-WITH_ESTIMATES = ("docs/tutorial-compare.md", "docs/tutorial-eval.md")
+WITH_ESTIMATES = ("docs/compare-papers.md", "docs/evaluations.md")
 """Pages that show how many calls are estimated."""
 READ: dict[str, Callable[[str], object]] = {
     "json": json.loads,
@@ -170,7 +170,7 @@ def test_every_link_outside_the_site_leads_somewhere(name: str) -> None:
 
 
 def test_the_smallest_gains_are_those_of_the_test() -> None:
-    rows = re.findall(r"^\| ([\d,]+) \| (\d+) \|$", WRITTEN["docs/tutorial-eval.md"], re.MULTILINE)
+    rows = re.findall(r"^\| ([\d,]+) \| (\d+) \|$", WRITTEN["docs/evaluations.md"], re.MULTILINE)
     assert len(rows) == 5
     for questions, points in rows:
         gain = smallest_paired(int(questions.replace(",", "")), 0.2)

@@ -1,4 +1,4 @@
-"""The built site in a browser: its copy buttons, its search, its colours and its width.
+"""The built site in a browser: its copy buttons, search, paths, old addresses, colours and width.
 
 ``make test-site`` builds the site first.
 """
@@ -25,6 +25,7 @@ SITE = ROOT / "site"
 AXE = ROOT / ".venv" / "axe" / "package" / "axe.min.js"
 CHECKED = (
     "index",
+    "check-a-claim",
     "commands",
     "choose-a-protocol",
     "install",
@@ -34,6 +35,22 @@ CHECKED = (
     "decisions/contest",
 )
 PAGES = sorted(str(path.relative_to(SITE).with_suffix("")) for path in SITE.rglob("*.md"))
+ADDRESSES = (ROOT / "tests" / "docs" / "addresses.txt").read_text().split()
+"""The addresses of the site that was organised by tutorials, how-tos and reference."""
+WANTED = {
+    "install ollama": "providers",
+    "cite a pdf": "check-a-claim",
+    "timeout": "troubleshooting",
+    "contest": "contest",
+    "cost": "estimates",
+    "csv": "evaluations",
+    "evaluate my own questions": "evaluations",
+    "cite": "cite",
+    "notebook": "python",
+    "compare two papers": "compare-papers",
+    "rate limit": "troubleshooting",
+}
+"""What people type into the search, with the page that they want first."""
 WITH_CONSOLE = [name for name in PAGES if "```console" in (SITE / f"{name}.md").read_text()]
 
 
@@ -123,12 +140,24 @@ def test_no_page_scrolls_sideways_on_a_phone(tab: Page) -> None:
     assert wide == []
 
 
-@pytest.mark.parametrize("words", ["confidence", "contest", "settings", "candidates", "roles"])
-def test_a_search_finds_guides_before_decisions(tab: Page, words: str) -> None:
-    tab.goto(f"index.html?q={words}")
+def found_pages(tab: Page, words: str) -> list[str]:
+    """Type ``words`` into the search, and return the addresses that it lists, best first."""
+    visit(tab, "index")
+    tab.locator("label.md-header__button[for=__search]").click()
+    tab.get_by_role("textbox", name="Search").fill(words)
     results = tab.locator(".md-search-result__item > a.md-search-result__link")
     results.first.wait_for()
-    found = [str(link.get_attribute("href")) for link in results.all()]
+    return [str(link.get_attribute("href")) for link in results.all()]
+
+
+@pytest.mark.parametrize("words", WANTED)
+def test_a_search_finds_the_wanted_page_first(tab: Page, words: str) -> None:
+    assert found_pages(tab, words)[0].partition("?")[0].endswith(f"/{WANTED[words]}.html")
+
+
+@pytest.mark.parametrize("words", ["confidence", "contest", "settings", "candidates", "roles"])
+def test_a_search_finds_guides_before_decisions(tab: Page, words: str) -> None:
+    found = found_pages(tab, words)
     background = [bool(re.search("/decisions/|/changelog", link)) for link in found]
     assert background == sorted(background) and not background[0], found
 
@@ -142,6 +171,34 @@ def test_every_decision_stands_in_their_list_and_not_in_the_navigation(tab: Page
     links = {str(entry.get_attribute("href")) for entry in entries}
     assert "./" in links or "index.html" in links
     assert not links & {f"{name}.html" for name in written}
+
+
+@pytest.mark.parametrize("name", ["index", "evaluations", "write-a-protocol", "reference/errors"])
+def test_the_drawer_of_a_phone_shows_the_three_paths(tab: Page, name: str) -> None:
+    visit(tab, name)
+    tab.locator("label.md-header__button[for=__drawer]").click()
+    paths = tab.locator(".md-nav--primary > .md-nav__list > .md-nav__item > label.md-nav__link")
+    assert [path.inner_text().strip() for path in paths.all()] == ["Use", "Study", "Build"]
+    for path in paths.all():
+        path.click(trial=True)
+    paths.nth(1).click()
+    tab.locator(".md-nav--primary").get_by_role("link", name="How far to trust a verdict").click()
+    assert tab.locator("h1").inner_text().startswith("How far to trust a verdict")
+
+
+def test_every_address_of_the_earlier_site_leads_to_a_page(tab: Page) -> None:
+    assert len(ADDRESSES) > 80
+    moved = dict[str, str]()
+    for address in ADDRESSES:
+        text = (SITE / address).read_text(encoding="utf-8")
+        if 'http-equiv="refresh"' in text:
+            (moved[address],) = re.findall(r'<link rel="canonical" href="([^"]+)">', text)
+            assert "http-equiv" not in (SITE / moved[address]).read_text(encoding="utf-8")
+    assert moved
+    for address, target in moved.items():
+        tab.goto(address)
+        tab.wait_for_url(f"**/{target}")
+        assert tab.locator("h1").count() == 1
 
 
 def test_a_page_shows_the_version(tab: Page) -> None:
