@@ -27,7 +27,7 @@ from dialectree.protocols.protocol import Protocol
 from dialectree.protocols.protocol import load_protocols as protocols
 from dialectree.running import estimates
 from tests.docs import files
-from tests.docs.blocks import ROOT, Block, blocks, reader, with_local_addresses
+from tests.docs.blocks import ROOT, Block, blocks, commands, reader, with_local_addresses
 from tests.endpoint import LocalEndpoint
 from tests.forking import ADDRESS, REHEARSALS
 
@@ -164,6 +164,13 @@ def test_every_link_outside_the_site_leads_somewhere(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text)
     assert [t for t in targets if "://" not in t and not (ROOT / t).exists()] == []
+
+
+def test_the_readme_begins_with_a_demo_and_names_the_commands_with_which_ci_begins() -> None:
+    consoles = [block.text for block in blocks(WRITTEN["README.md"]) if block.kind == "console"]
+    calls = [[command.strip() for command, _ in commands(text)] for text in consoles]
+    assert calls[0] == ["make demo"]
+    assert re.findall(r"^ *PATH=\$bare (make \w+)$", (ROOT / ".ci" / "run").read_text(), re.M) in calls
 
 
 # Figures and facts that pages state
