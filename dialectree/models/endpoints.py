@@ -449,7 +449,7 @@ class Endpoint:
                 hung_s = max(1.0, hung_s / 2)  # leaves time for another request
             options: dict[str, Any] = {
                 "extra_body": body,
-                "timeout": httpx2.Timeout(hung_s, connect=CONNECT_S, pool=CONNECT_S),
+                "timeout": httpx2.Timeout(hung_s, connect=CONNECT_S),
             }
             try:
                 messages = request.messages_at(how.rung, merged=how.merged, hint=how.hint)

@@ -119,6 +119,22 @@ def test_a_window_grows_while_an_address_follows(
     assert least <= server.peak <= most
 
 
+@pytest.mark.parametrize(
+    ("took_s", "tokens", "window"), [(2.0, 1, 4), (2.1, 5, 2), (60.0, 300, 4), (60.0, 200, 2), (0.5, 1, 4)]
+)
+def test_a_reply_is_quick_by_its_time_or_by_its_time_for_a_token(
+    took_s: float, tokens: int, window: int
+) -> None:
+    async def measure() -> int:
+        limits = Limiter()
+        async with limits.slot(32, None, 2), limits.slot(32, None, 2):
+            limits.record_reply(1.0, 10)
+            limits.record_reply(took_s, tokens)
+            return limits.window
+
+    assert asyncio.run(measure()) == window
+
+
 def test_a_window_is_halved_once_for_all_calls_that_were_sent_before(quick: QuickClock) -> None:
     async def windows() -> list[int]:
         limits, found = Limiter(), list[int]()

@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
 import dialectree
 from dialectree.errors import InputError
 from dialectree.interfaces.background import BackgroundDebates
 from dialectree.interfaces.cli import program
 from dialectree.interfaces.mcp.server import DebateServer
+from dialectree.interfaces.server import protocols
 from dialectree.protocols import plugins
 from dialectree.protocols.protocol import load, load_protocols, method, methods, protocol
 from tests.cli.commands import command
@@ -71,6 +74,17 @@ def test_what_takes_a_name_or_does_not_load_is_listed_and_ours_stay(strangers: P
     assert protocol("rsd").settings.declaration is protocol("rsd")
     with pytest.raises(InputError, match=r"exits: no such protocol .*SystemExit: 3"):
         protocol("exits")
+
+
+def test_a_server_offers_what_can_be_used_and_lists_the_rest_with_the_reason(
+    strangers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocols, "_make_protocol_list", protocols._make_protocol_list.__wrapped__)
+    monkeypatch.setattr(protocols, "_make_protocol_entry", lambda declared: {"name": declared.name})
+    served = TestClient(Starlette(routes=protocols.routes)).get("/protocols").json()
+    offered = {one["name"] for one in served["protocols"]}
+    assert offered >= OURS and offered.isdisjoint(STRANGERS)  # those that load have no graph
+    assert all(why in served["broken"][path] for path, why in DAMAGED.items())
 
 
 def test_ours_work_beside_them(strangers: Path) -> None:

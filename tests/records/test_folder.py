@@ -402,12 +402,13 @@ def test_paid_calls_that_a_killed_process_did_not_log_are_numbered_after_the_log
     calls = [call(f"{VOID if n % 2 else ''}{n}", step=n) for n in range(4)]
     appended(folder.path / "calls.jsonl", call("before", run="contested"), *calls)
     folder.tell(event(kind="opened", text="Q?", depth=0))
-    for one in calls[:logged]:
-        folder.tell(event(kind="called", **one.make_event_data()))
+    told: list[dict[str, Any]] = [{**one.make_event_data()} for one in calls]
+    for data in told[:logged]:
+        folder.tell(event(kind="called", **data))
     for added in [*folder.resumption(record())]:
         folder.tell(added)
     *events, resumed = folder.list_logged_events()
-    assert [one.data for one in events[1:]] == [one.make_event_data() for one in calls]
+    assert [one.data for one in events[1:]] == told
     void: Any = resumed.data["void"]
     assert [events[n - 1].data["step"] for n in void] == [1, 3]
     (resumed_again,) = folder.resumption(record())

@@ -206,7 +206,7 @@ def test_a_chat_streams_each_event_of_its_run_once_before_and_after_an_answer(
     streamed: list[dict[str, Any]] = []
 
     async def talk() -> None:
-        graph = chat_graph("rsd").copy({"checkpointer": InMemorySaver()})
+        graph: Any = chat_graph("rsd").copy({"checkpointer": InMemorySaver()})
         how: Any = {"context": {"judge": "me"}, "stream_mode": "custom", "subgraphs": True}
         for message in (JUDGED, "B"):
             async for _, event in graph.astream({"messages": [HumanMessage(message)]}, CONFIG, **how):

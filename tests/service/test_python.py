@@ -88,7 +88,7 @@ def test_a_wish_that_cannot_be_is_named(model: str) -> None:
 def test_a_function_takes_the_input_of_its_protocol_and_passes_all_that_is_given(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    passed = {}
+    passed = dict[str, Any]()
 
     async def arun(protocol: str, **values: Any) -> None:
         passed.update(values, protocol=protocol)
