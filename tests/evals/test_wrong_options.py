@@ -48,7 +48,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     (MINE, {"cluster": "herd"}, "--cluster herd: there is no such column .* options"),
     (MINE, {"columns": "frage=Frage"}, "frage=Frage: known are id"),
     (MINE, {"columns": "question"}, "write question=COLUMN"),
-    (MINE, {"columns": "gold=a|b"}, "only options, true, false, sources, evidence take several"),
+    (MINE, {"columns": "gold=a|b"}, "only options, true, false, sources, evidence, ignore take several"),
     (MINE, {"columns": "gold=a,gold=b"}, "gold is mapped twice"),
     (MINE, {"columns": "question=ask"}, "line 1: there is no column 'ask'; there are: id"),
     (MINE, {"methods": ","}, "`methods`: "),
