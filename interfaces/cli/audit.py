@@ -10,8 +10,9 @@ import typer
 from dialectree import text as words
 from dialectree.evals.options import EvaluationOptions, read_options
 from dialectree.interfaces.cli import evaluation_path, evaluation_report, flags, streams
-from dialectree.interfaces.cli.evaluate import FIELDS, follow, help_texts
+from dialectree.interfaces.cli.evaluate import follow
 from dialectree.interfaces.cli.evaluation_commands import EVALUATING
+from dialectree.interfaces.cli.protocol_fields import FIELDS, help_texts
 from dialectree.system.packages import require
 
 if TYPE_CHECKING:

@@ -8,13 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from pydantic import BaseModel
 
 from dialectree.evals.options import EvaluationOptions, read_options
 from dialectree.interfaces.cli import evaluation_path, evaluation_report, flags, streams
-from dialectree.interfaces.cli.debate import usable_protocols
 from dialectree.interfaces.cli.evaluation_commands import EVALUATING
-from dialectree.protocols.options import get_option_details
+from dialectree.interfaces.cli.protocol_fields import FIELDS, help_texts
 from dialectree.system.packages import require
 
 if TYPE_CHECKING:
@@ -23,37 +21,6 @@ if TYPE_CHECKING:
 
 NAMED = 5
 """The most failed questions that the closing lines name."""
-
-
-def _fields() -> dict[str, type[BaseModel]]:
-    """Return the settings of all protocols, each with a class that declares it.
-
-    Settings of a person and of a calibration are left out: an evaluation asks no person, and
-    measures stated confidences.
-    """
-    fields: dict[str, type[BaseModel]] = {}
-    for protocol in usable_protocols().values():
-        for kind, name in protocol.list_declared_settings():
-            if not get_option_details(kind, name).get("person") and name != "calibration":
-                fields.setdefault(name, kind)
-    return fields
-
-
-def help_texts() -> dict[str, str]:
-    """Return the help of settings that several protocols describe in different words."""
-    declared: dict[str, dict[str, str]] = {}
-    for protocol in usable_protocols().values():
-        for name in protocol.own_settings():
-            text = flags.help_of(protocol.settings, name)
-            declared.setdefault(name, {})[protocol.name] = text
-    return {
-        name: " ".join(f"{protocol}: {text}" for protocol, text in texts.items())
-        for name, texts in declared.items()
-        if len({*texts.values()}) > 1
-    }
-
-
-FIELDS = _fields()
 
 
 def list_() -> None:

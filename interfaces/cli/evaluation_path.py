@@ -65,7 +65,7 @@ def after_evaluation(
     usual = tasks.usual_method(plan.task)
     debate = usual if usual in debates or not debates else debates[0]
     flags = [] if debate == usual else ["--debate", debate]
-    words = [*flags, *_carry(options, settings, debate), "--out", _beside(folder, "audit")]
+    words = [*flags, *_carry(options, settings, debate), "--out", _name_next_folder(folder, "audit")]
     print_next("audit", ["eval", "audit", dataset, *words])
 
 
@@ -83,7 +83,7 @@ def after_audit(
         _name_calibration(folder)
         return
     own = ["--methods", debate, "--vote-first", str(VOTES)]
-    words = [*own, *_carry(options, settings, debate), "--out", _beside(folder, "votes")]
+    words = [*own, *_carry(options, settings, debate), "--out", _name_next_folder(folder, "votes")]
     print_next("route", ["eval", dataset, *words], f"; it needs {VOTES} votes before each debate")
 
 
@@ -117,11 +117,11 @@ def _name_calibration(folder: Path) -> None:
     last = {(result.row, result.item): result for result in Folder(folder).results()}.values()
     sure = Counter(result.row for result in last if result.verdict and result.verdict.confidence is not None)
     most = max(sure.values(), default=0)
-    remark = f"; it needs {LEAST} answers of a row, and here are {most}" if most < LEAST else ""
+    remark = f"; it needs {LEAST} answers of a method, and here are {most}" if most < LEAST else ""
     print_next("calibrate", ["eval", "calibrate", str(folder)], remark)
 
 
-def _beside(folder: Path, step: str) -> str:
+def _name_next_folder(folder: Path, step: str) -> str:
     """Return a folder for a later step beside that of an earlier one."""
     return str(folder.with_name(f"{folder.name.removesuffix('-audit')}-{step}"))
 
@@ -129,8 +129,8 @@ def _beside(folder: Path, step: str) -> str:
 def _carry(options: Mapping[str, Any], settings: Mapping[str, Any], debate: str) -> list[str]:
     """Return the flags that hold for the next step: its questions, models and limits, and how it debates."""
     from dialectree.evals.options import EvaluationOptions
-    from dialectree.interfaces.cli.evaluate import FIELDS
     from dialectree.interfaces.cli.flags import format_flag
+    from dialectree.interfaces.cli.protocol_fields import FIELDS
     from dialectree.protocols.protocol import method
     from dialectree.protocols.settings import SHARED
 

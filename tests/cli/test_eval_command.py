@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
-from dialectree.interfaces.cli.evaluate import FIELDS
+from dialectree.interfaces.cli.protocol_fields import FIELDS
 from dialectree.protocols.protocol import load_protocols
 from dialectree.protocols.settings import SHARED
 from tests.cli.commands import Done, command, refused

@@ -90,7 +90,7 @@ def test_each_step_can_be_pasted_from_the_one_before(endpoint: LocalEndpoint) ->
     routed = command(*route)
     calibrate = next_command(routed, "calibrate")
     assert calibrate == ["eval", "calibrate", "evaluations/my data-votes"]
-    assert "it needs 50 answers of a row, and here are " in routed.err
+    assert "it needs 50 answers of a method, and here are " in routed.err
     assert endpoint.stats()["calls"] > calls > 0
 
 
