@@ -174,12 +174,12 @@ class Study:
     def _name_rows(self) -> None:
         """Give each row the name that papers use for its method, if that name is unique here."""
         titles = {
-            id: name_as_in_papers(id, method(answers.row.method), answers.row.settings)
-            for id, answers in self.rows.items()
+            row_id: name_as_in_papers(row_id, method(answers.row.method), answers.row.settings)
+            for row_id, answers in self.rows.items()
         }
-        uses = Counter([*titles.values(), *(id for id, title in titles.items() if id != title)])
-        for id, answers in self.rows.items():
-            answers.title = titles[id] if uses[titles[id]] == 1 else ""
+        uses = Counter([*titles.values(), *(row_id for row_id, title in titles.items() if row_id != title)])
+        for row_id, answers in self.rows.items():
+            answers.title = titles[row_id] if uses[titles[row_id]] == 1 else ""
 
     def find_row(self, name: str) -> Answers:
         """Return the row with this name in the report."""

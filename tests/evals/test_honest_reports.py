@@ -131,6 +131,12 @@ def test_each_debate_lacks_samples_of_its_own_tokens(tmp_path: Path) -> None:
     apart = [one for one in other if (one.row == "rsd") == (int(one.item[1:]) < 4)]
     assert gaps(made(tmp_path / "apart", apart, 6, DEBATE, few)) == {}  # no question in common
     assert gaps(made(tmp_path / "alone", other[:6], 6, DEBATE)) == {"RSD": (None, None)}
+    alone = sample.row("judge_alone")
+    apart += [result(k, False, alone.name) for k in range(1, 7)]
+    folder = sample.write(
+        tmp_path / "judge", "decide", [DEBATE, few, alone], sample.items("decide", 6), apart
+    )
+    assert gaps(analyse_study(study([folder]), "judge_alone")) == {}  # the judge alone is no rival in tokens
 
 
 def test_a_withheld_answer_is_not_right_and_no_answer_that_the_debate_spoilt(tmp_path: Path) -> None:

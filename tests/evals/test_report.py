@@ -263,7 +263,9 @@ def test_a_row_is_the_same_in_whatever_order_its_settings_stand(tmp_path: Path) 
 
 def test_only_what_a_further_judge_scored_is_in_the_table_of_judges(tmp_path: Path) -> None:
     found = counted(tmp_path, 2, 1, 3)
-    for rater, key, is_judge in (("other", "truthful", True), ("Ada", "breadth", False)):
+    for result in found.results:  # the evaluation's own judge scored this as well
+        result.scores.append(AnswerScore(key="informative", score=1.0, value="scored"))
+    for rater, key, is_judge in (("other", "truthful", True), ("Ada", "informative", False)):
         scores = [AnswerScore(key=key, score=1.0, value="scored")]
         found.ratings.append(RatingLine(rater=rater, row="tsd", item="q1", scores=scores, judge=is_judge))
     lines = table(found, "judges").frame

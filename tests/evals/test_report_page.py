@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -14,11 +15,15 @@ from dialectree.evals import rating
 from dialectree.evals.dataset_items import Task
 from dialectree.evals.plan import repeat_items
 from dialectree.evals.plots import Plot, inline, plots
+from dialectree.evals.reporting import audit_page, route_page
 from dialectree.evals.reporting import page as report_page
 from dialectree.evals.reporting.analysis import analyse_study
 from dialectree.evals.reporting.study import study
-from dialectree.evals.reporting.writing import report
-from tests.evals import sample
+from dialectree.evals.reporting.writing import ENDINGS, report
+from dialectree.evals.route_choice import Routing
+from dialectree.evals.voted_debates import read
+from tests.docs.blocks import ROOT
+from tests.evals import routed, sample, simulated
 from tests.report.recorded import HOSTILE
 
 if TYPE_CHECKING:
@@ -105,6 +110,8 @@ def test_a_name_is_only_a_name(tmp_path: Path) -> None:
         ElementTree.fromstring(inline(plot))
 
 
+AXE = ROOT / ".venv" / "axe" / "package" / "axe.min.js"
+SHADOWS = "all => all.map(one => getComputedStyle(one).backgroundImage.includes('gradient'))"
 TRICKS = "</script><script>alert(2)</script>" + "".join(HOSTILE[:8])
 
 
@@ -163,6 +170,52 @@ def test_the_list_filters_and_no_text_runs(browser: Browser, tmp_path: Path) -> 
     tab.close()
     assert watched.asked == [written.page.as_uri()]
     assert watched.complaints == []
+
+
+@pytest.mark.e2e
+def test_the_table_for_a_paper_is_copied_in_each_form_without_the_network(
+    browser: Browser, tmp_path: Path
+) -> None:
+    folder = sample.evaluation(tmp_path, "decide", 24, text=TRICKS)
+    watched = Watched(browser, 1280)
+    tab = watched.tab
+    tab.goto(report([folder]).page.as_uri())
+    assert tab.locator("main > header > :first-child").evaluate("one => one.className") == "first-line"
+    tab.evaluate("document.body.append(Object.assign(document.createElement('textarea'), {id: 'paste'}))")
+    for form, ending in ENDINGS.items():
+        tab.select_option("#form", form)
+        tab.locator("#copy-table").click()
+        assert watched.texts("#copied") == ["copied"]
+        tab.locator("#paste").fill("")
+        tab.locator("#paste").press("Control+V")
+        assert tab.locator("#paste").input_value() == (folder / f"report/paper.{ending}").read_text("utf-8")
+    tab.close()
+    assert len(watched.asked) == 1 and watched.complaints == []
+
+
+def written_pages(folder: Path) -> Iterator[Path]:
+    """A report with withheld answers, an audit and a route."""
+    yield report([sample.evaluation(folder / "report", "decide", 30)]).page
+    (folder / "audit").mkdir()
+    yield audit_page.write(simulated.audit(1, "withholding", 40), folder / "audit")
+    voted = read(routed.written(folder / "route", routed.sample("helps below", 3, 60)))
+    yield route_page.write(voted, Routing(voted.sample), folder / "route")
+
+
+@pytest.mark.e2e
+def test_axe_finds_nothing_in_reports_audits_and_routes(browser: Browser, tmp_path: Path) -> None:
+    for page in written_pages(tmp_path):
+        for width in (390, 1280):
+            tab = browser.new_page(viewport={"width": width, "height": 800}, bypass_csp=True)
+            tab.goto(page.as_uri())
+            tab.add_script_tag(path=AXE)
+            for scheme in ("light", "dark"):
+                tab.emulate_media(color_scheme=scheme)
+                found = tab.evaluate("axe.run({resultTypes: ['violations']}).then(all => all.violations)")
+                assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+            assert tab.evaluate("document.documentElement.scrollWidth") == width
+            assert all(tab.locator(".wide").evaluate_all(SHADOWS)), page  # an edge that shows more
+            tab.close()
 
 
 LONG = "candidates=balanced, cross_examination=simultaneous, judge_orders=both"
