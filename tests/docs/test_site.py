@@ -144,10 +144,13 @@ def found_pages(tab: Page, words: str) -> list[str]:
     """Type ``words`` into the search, and return the addresses that it lists, best first."""
     visit(tab, "index")
     tab.locator("label.md-header__button[for=__search]").click()
-    tab.get_by_role("textbox", name="Search").fill(words)
+    tab.locator(".md-search-result__meta", has_text="Type to start searching").wait_for()  # the index is read
+    box = tab.get_by_role("textbox", name="Search")
+    box.fill(words)
+    box.press("End")  # it hears keys, and no paste
     results = tab.locator(".md-search-result__item > a.md-search-result__link")
     results.first.wait_for()
-    return [str(link.get_attribute("href")) for link in results.all()]
+    return [*map(str, results.evaluate_all("links => links.map(link => link.getAttribute('href'))"))]
 
 
 @pytest.mark.parametrize("words", WANTED)
