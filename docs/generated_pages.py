@@ -484,8 +484,8 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     """Rank guides first in the search, and list the project's addresses on the questions page."""
     name = page.file.src_uri
     boosts = (boost for start, boost in SEARCH_BOOST.items() if name.startswith(start))
-    own = page.meta.get("search", {}).get("boost", 1)
-    page.meta["search"] = {"boost": own * next(boosts, GUIDE_BOOST)}
+    page_boost = page.meta.get("search", {}).get("boost", 1)
+    page.meta["search"] = {"boost": page_boost * next(boosts, GUIDE_BOOST)}
     return markdown + links() if name == "questions.md" else markdown
 
 

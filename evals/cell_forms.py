@@ -29,7 +29,7 @@ class OptionList(NamedTuple):
     """The options of a question, as one cell or several columns give them."""
 
     texts: list[str]
-    labels: list[str] = []  # noqa: RUF012
+    labels: Sequence[str] = ()
     """The file's own label of each option, such as "1" or "A"; empty if the file has none."""
     right: int | None = None
     """The place of the right option, from 0, if the cell says it."""

@@ -55,7 +55,7 @@ class ColumnReading:
         return {name for columns in self.sources.values() for name in columns}
 
     @property
-    def recognised(self) -> str:
+    def renaming(self) -> str:
         """Columns with other names that were read, as ``options=choices, gold=answer``; may be empty."""
         renamed = {name: columns for name, columns in self.sources.items() if columns != (name,)}
         text = ", ".join(f"{name}={'|'.join(columns)}" for name, columns in renamed.items())
@@ -83,8 +83,7 @@ class _Recogniser:
     def read(self) -> ColumnReading:
         """Return the rows by our names; InputError for columns that do not go together."""
         kind = self._choose_kind()
-        own = {name: (name,) for name in FIELDS if name in self.names}
-        self.reading.sources |= {name: columns for name, columns in own.items() if name not in ASKED}
+        self.reading.sources |= {name: (name,) for name in FIELDS if name in self.names and name not in ASKED}
         if kind is None:
             return self.reading
         if kind == "claim":
@@ -221,20 +220,19 @@ class _Recogniser:
         labels = [re.sub(r".*?(\d+|[A-Za-z])$", r"\1", name.strip()) for name in columns]
         read = [cell_forms.read_options([row.get(name) for name in columns]) for row in self.cells]
         return [
-            options and options._replace(labels=labels[: len(options.texts)]) if options else None
-            for options in read
+            options._replace(labels=labels[: len(options.texts)]) if options else None for options in read
         ]
 
     def _read_right_option(self, columns: tuple[str, ...], options: list[OptionList | None]) -> None:
         """Read the options, and the column that names the right one in every row."""
         candidates = ["gold"] if "gold" in self.names else list_right_columns(self.names)
-        own = columns == ("options",) and candidates == ["gold"]
+        has_our_names = columns == ("options",) and candidates == ["gold"]
         labelled = any(row is not None and row.labels for row in options)
         unread = any(
             row is None and is_filled(cell)
             for row, cell in zip(options, self.column(columns[0]), strict=True)
         )
-        if (own and not labelled) or unread:
+        if (has_our_names and not labelled) or unread:
             return  # our own form: Columns reads it and names its faults
         places = {name: found for name in candidates if (found := self._find_places(name, options, columns))}
         marked = [None if row is None else row.right for row in options]

@@ -150,7 +150,7 @@ def load(
         task = other_items[0].inputs.task
         raise InputError(f"{path}: row {other_items[0].id!r} is to {task}, not to {dataset.task}")
     called, unread = name if name in datasets_by_name else path.stem, tuple(sources.notices)
-    recognised = "" if renamed else reading.recognised
+    recognised = "" if renamed else reading.renaming
     return LoadedDataset(called, items, path, sha256, unused, recognised, by_place, unread)
 
 

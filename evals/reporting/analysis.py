@@ -39,7 +39,7 @@ class Leaning(NamedTuple):
     """The p value, corrected for all tests of leanings in the report."""
 
     @property
-    def shown(self) -> bool:
+    def significant(self) -> bool:
         """True if the leaning is significant after correction."""
         return self.holm < ALPHA
 
@@ -53,7 +53,7 @@ class ChoiceLeaning(NamedTuple):
     """The p value, corrected for all such tests in the report."""
 
     @property
-    def shown(self) -> bool:
+    def significant(self) -> bool:
         """True if the leaning is significant after correction."""
         return self.holm < ALPHA
 

@@ -154,7 +154,7 @@ def _rows(analysis: Analysis) -> Iterator[str]:
     """Warn of rows that favour a label, choose between two options, or lack the full text of papers."""
     study = analysis.study
     rows = study.rows.values()
-    shown = [leaning for leaning in analysis.choice_leanings if leaning.shown]
+    shown = [leaning for leaning in analysis.choice_leanings if leaning.significant]
     yield from (f"{leaning.row} {_describe(leaning)}" for leaning in shown)
     for row in rows:
         if row.name in {leaning.row for leaning in shown}:

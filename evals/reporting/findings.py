@@ -242,7 +242,7 @@ def _alone_on_two_options(analysis: Analysis) -> Iterator[str]:
 
 def _leanings(analysis: Analysis) -> Iterator[str]:
     for leaning in analysis.leanings:
-        if leaning.shown:
+        if leaning.significant:
             yield (
                 f"{leaning.row}: the judge leans by {leaning.by}: right "
                 f"{format_right_of_total(leaning.first)} where the right answer came first, and "

@@ -68,7 +68,7 @@ def _accuracy(analysis: Analysis) -> Table | None:
         return None
     rows = [*study.rows.values()]
     withheld = any(row.counts["unanswered"] for row in rows)
-    shown = dict.fromkeys(test.choices.option_name for test in analysis.choice_leanings if test.shown)
+    shown = dict.fromkeys(test.choices.option_name for test in analysis.choice_leanings if test.significant)
     informative = {row.name: row.marks("informative") for row in rows}
 
     def line(row: Answers) -> Line:

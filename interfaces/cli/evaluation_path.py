@@ -82,8 +82,8 @@ def after_audit(
     if debate not in tasks.debates():
         _name_calibration(folder)
         return
-    own = ["--methods", debate, "--vote-first", str(VOTES)]
-    words = [*own, *_carry(options, settings, debate), "--out", _name_next_folder(folder, "votes")]
+    voting = ["--methods", debate, "--vote-first", str(VOTES)]
+    words = [*voting, *_carry(options, settings, debate), "--out", _name_next_folder(folder, "votes")]
     print_next("route", ["eval", dataset, *words], f"; it needs {VOTES} votes before each debate")
 
 

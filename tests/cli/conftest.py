@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from dialectree.models import endpoints
+from tests.endpoint import LocalEndpoint
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[LocalEndpoint]:
+    """Start an endpoint whose replies are drawn; a file of tests shares it."""
+    with LocalEndpoint(seed=3) as started:
+        yield started
+
+
+@pytest.fixture
+def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the report of an evaluation, which has tests of its own."""
+    after_run = "dialectree.interfaces.cli.evaluation_report.report_after_run"
+    monkeypatch.setattr(after_run, lambda folder: [])
 
 
 @pytest.fixture(autouse=True)

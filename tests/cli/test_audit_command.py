@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,18 +12,7 @@ from tests.endpoint import LocalEndpoint
 from tests.evals import evaluating
 from tests.evals.test_audit import ANSWERS
 
-
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[LocalEndpoint]:
-    with LocalEndpoint(seed=3) as started:
-        yield started
-
-
-@pytest.fixture(autouse=True)
-def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The evaluation's report has tests of its own."""
-    after_run = "dialectree.interfaces.cli.evaluation_report.report_after_run"
-    monkeypatch.setattr(after_run, lambda folder: [])
+pytestmark = pytest.mark.usefixtures("no_report")
 
 
 def test_an_audit_of_two_models_prints_figures_pages_and_one_sentence(endpoint: LocalEndpoint) -> None:

@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +25,6 @@ from tests.waiting import wait_until
 PROGRAM = Path(sys.executable).with_name("dialectree")
 QUESTION = "Which of them is right?"
 CLAIM = "Chameleons change colour mainly for camouflage."
-
-
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[LocalEndpoint]:
-    with LocalEndpoint(seed=3) as started:
-        yield started
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,12 +26,6 @@ from tests.waiting import PATIENCE_S, wait_until
 
 PROGRAM = str(Path(sys.executable).with_name("dialectree"))
 OPTIONS = ["a cow", "a tree"]
-
-
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[LocalEndpoint]:
-    with LocalEndpoint(seed=3) as started:
-        yield started
 
 
 @pytest.fixture

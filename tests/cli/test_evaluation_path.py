@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,17 +17,7 @@ from tests.evals.test_calibrating import drawn, write
 STEPS = ["evaluate", "audit", "route", "calibrate"]
 
 
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[LocalEndpoint]:
-    with LocalEndpoint(seed=3) as started:
-        yield started
-
-
-@pytest.fixture(autouse=True)
-def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reports have tests of their own."""
-    after_run = "dialectree.interfaces.cli.evaluation_report.report_after_run"
-    monkeypatch.setattr(after_run, lambda folder: [])
+pytestmark = pytest.mark.usefixtures("no_report")
 
 
 def next_command(done: Done, step: str) -> list[str]:

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
 
@@ -19,12 +18,6 @@ from tests.endpoint import LocalEndpoint
 
 PROGRAM = Path(sys.executable).with_name("dialectree")
 QUESTION = "Schläft man in 日本?"
-
-
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[LocalEndpoint]:
-    with LocalEndpoint(seed=3) as started:
-        yield started
 
 
 @pytest.fixture

@@ -565,8 +565,8 @@ def chosen(
     made = analyse_study(study([sample.write(folder, "decide", (DEBATE,), asked, results)]))
     (leaning,) = made.choice_leanings
     line = told(made, "accuracy")
-    assert leaning.shown == (f"chose {name}" in line)  # beside accuracy only beyond chance
-    if leaning.shown:
+    assert leaning.significant == (f"chose {name}" in line)  # beside accuracy only beyond chance
+    if leaning.significant:
         assert line[f"chose {name}"].startswith(f"{100 * labels.count('A') / len(labels):.1f}%")
     return cautions(made)
 

@@ -9,7 +9,7 @@ import {
 import { Answer, Bar, Figure, Jump, Link, Listed, More, Notes, Part, Search, Select, Stance, To, typed, Value } from "./parts";
 import { Cites } from "./sources";
 import {
-  calibrated, count, type Event, figure, isProbable, joined, label, type Node, opening, origin, percent, short, speaking, type Turn, type Verdict, when,
+  calibrated, count, type Event, figure, isProbable, type Json, joined, label, type Node, opening, origin, percent, short, speaking, texts, type Turn, type Verdict, when,
 } from "./record";
 import { TakeHome } from "./take";
 
@@ -124,7 +124,7 @@ function Why({ of, root }: { of: Verdict; root?: Node }) {
 }
 
 /** A sentence of an answer, and the topics and segments that it rests on. */
-interface Said { part: string; text: string; nodes: string[]; segments: string[]; faults: string[]; }
+interface Said { part: string; text: string; nodes: Json; segments: Json; faults: Json; }
 
 /** The sentences of an answer by their part; none once a person has given another answer. */
 function partsOf(of: Verdict | null, root?: Node): [string, Said[]][] {
@@ -140,11 +140,11 @@ const Parted = ({ parts }: { parts: [string, Said[]][] }) => (
   <div class="parted">{parts.map(([part, all]) => (
     <section key={part}>
       <h2>{captionOf(part.replace(/y?$/, (end) => (end ? "ies" : "s")))}</h2>
-      <ul>{all.map(({ text, nodes: places = [], segments = [], faults = [] }) => (
+      <ul>{all.map(({ text, nodes: topics, segments, faults }) => (
         <li key={text}>
           <span dir="auto">{text}</span>
-          <Notes of={faults} />
-          <Listed in={More} name={`Rests on ${count(places.length + segments.length, "place")}`} of={[...places, ...segments]}
+          <Notes of={texts(faults)} />
+          <Listed in={More} name="What it rests on" of={[...texts(topics), ...texts(segments)]}
             each={(id) => <li key={id}>{nodes.value.has(id) ? <Link id={id} /> : <Cites of={[id]} />}</li>} />
         </li>
       ))}</ul>
